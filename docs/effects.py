@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gde import Figure
-from gde.reporting.figures.drawing import BLUE, numbers, svg_file
+from gde.reporting.drawing import BLUE, numbers, svg_file
 from gde.store.folder import RunFolder
 
 CHANGES = ("patching agent", "steering agent", "steering agent by means")

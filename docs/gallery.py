@@ -11,9 +11,8 @@ from tempfile import TemporaryDirectory
 
 from gde import Choice, Figure, Plan, evaluate
 from gde.comparisons.contest import contest
-from gde.reporting.figures.breakdowns import breakdowns
-from gde.reporting.figures.drawing import svg_file
-from gde.reporting.page_files import write_contest_page
+from gde.reporting.drawing import svg_file
+from gde.reporting.pages import figures, write_page
 
 HERE = Path(__file__).parent / "gallery"
 SWEEP = Choice(name="grid", config={"size": [5, 7, 9, 11], "density": [0.0, 0.5, 1.0]})
@@ -31,12 +30,12 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as runs:
         write_pages(Path(runs) / "contest", folder / "contest")
-        for name, figure in figures(Path(runs)):
+        for name, figure in drawn(Path(runs)):
             file = folder / f"{name}.svg"
             file.write_text(svg_file(figure), encoding="utf-8")
 
 
-def figures(runs: Path) -> Iterator[tuple[str, Figure]]:
+def drawn(runs: Path) -> Iterator[tuple[str, Figure]]:
     """Name and figure: the same sweep walked by agents that are known, broken down in
     two ways.
     """
@@ -55,7 +54,7 @@ def figures(runs: Path) -> Iterator[tuple[str, Figure]]:
                 for each in result.measurements
                 if (each.name, {*each.where}) == (ACCURACY, {*keys})
             ]
-            (figure,) = breakdowns(shown, frozenset(), result.meanings)
+            (figure,) = figures(shown, result.meanings)
             yield f"{name}-by-{'-'.join(keys)}", figure
 
 
@@ -69,7 +68,7 @@ def write_pages(runs: Path, folder: Path) -> None:
             metrics=["success", "accuracy", "efficiency", "meg-verdict"],
             episodes=12,
         )
-    write_contest_page(contest(plans, runs))
+    write_page(contest(plans, runs))
     for page in runs.rglob("*.html"):
         copy = folder / page.relative_to(runs)
         copy.parent.mkdir(parents=True, exist_ok=True)

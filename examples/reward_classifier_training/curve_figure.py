@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gde.data.figure import Figure
 from gde.data.json import Json
-from gde.reporting.figures.drawing import BLUE
+from gde.reporting.drawing import BLUE
 from reward_classifier_training.held_out import HeldOut
 
 

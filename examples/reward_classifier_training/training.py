@@ -17,7 +17,7 @@ import torch
 
 from gde.errors import ConfigError
 from gde.files import new_folder
-from gde.reporting.figures.drawing import svg_file
+from gde.reporting.drawing import svg_file
 from gde.seeding import derive, generator
 from gde_plugins.reward_classifier.scorer import CARD, Scorer, quietly
 from reward_classifier_training.beginning import (

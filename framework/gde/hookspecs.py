@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import typer
 
+    from gde.comparisons.contest import Contest
+    from gde.data.figure import Figure
+    from gde.data.measure import Measures
     from gde.data.plan import Plan
-    from gde.data.result import Result
+    from gde.data.result import Measurement, Result
     from gde.data.trajectory import Trajectory, Turn
     from gde.offers import EnvironmentOffer, MetricOffer, ModelOffer, Offer, ProbeOffer
     from gde.parts.agent import Agent
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from gde.parts.reporter import Reporter
     from gde.parts.reproduction import Reproduction
     from gde.parts.reward_model import RewardModel
+    from gde.studies.study import Study
 
 PROJECT = "gde"
 hookspec = pluggy.HookspecMarker(PROJECT)
@@ -96,6 +102,22 @@ def gde_reproductions() -> "Sequence[Offer[Any, Reproduction]]":
 def gde_add_commands(app: "typer.Typer") -> None:
     """Add commands to `gde`. Called when the command line is built; import what a
     command needs inside it.
+    """
+
+
+@hookspec(firstresult=True)
+def gde_write_page(shown: "Contest | Study") -> "Path | None":
+    """Write the page of a contest or of a reproduced study into its folder, and give
+    its file. Stops at the first plugin that gives one.
+    """
+
+
+@hookspec(firstresult=True)
+def gde_draw_numbers(
+    numbers: "Sequence[Measurement]", meanings: "Measures"
+) -> "Sequence[Figure] | None":
+    """Draw numbers by their numeric labels, one of which makes a curve and two a heat
+    map. Stops at the first plugin that gives figures.
     """
 
 

@@ -53,7 +53,6 @@ KNOWN_ANYWAY = {
     ("gde.data.completion", "length"): "why a completion ended",
     ("gde.data.answer", "length"): "the same",
     ("gde.before.preflight", "length"): "the same",
-    ("gde.reporting.page.episodes", "optimal"): "a verdict on a turn",
     ("gde.runs.frames", "success"): "a column of a frame: what a step says of itself",
     ("gde.runs.frames", "optimal"): "a column of a frame",
     (

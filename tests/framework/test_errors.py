@@ -30,7 +30,7 @@ def explained() -> None:
 
 @pytest.mark.parametrize("raised", [made_of_one, explained])
 def test_an_interrupt_is_known_by_its_causes(raised: object) -> None:
-    with pytest.raises(BaseException) as found:  # noqa: PT011 - its type depends on Python
+    with pytest.raises(BaseException) as found:
         raised()  # type: ignore[operator]
     assert is_interruption(found.value)
 

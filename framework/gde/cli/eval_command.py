@@ -130,7 +130,7 @@ def command(
             found = evaluate(
                 only.plan, out, catalogue, watch, how=how, questions=asked_first
             )
-    show(found, as_json, show_all)
+    show(found, as_json, show_all, catalogue.plugins)
 
 
 def _separated(models: list[str]) -> list[str]:

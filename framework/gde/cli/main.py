@@ -255,10 +255,7 @@ def _misread(error: Any) -> str:
     if reason.startswith("No such command"):
         from gde.request.catalogue import load_plugins
 
-        plugins = load_plugins(offers=False)
-        off = [*plugins.disabled, *(record.name for record in plugins.broken)]
-        if off:
-            reason += f" Plugins that are off: {', '.join(off)}"
+        reason += load_plugins(offers=False).off
 
     # Typer passes on pydantic's errors of its own types, whose messages have many
     # lines.

@@ -16,9 +16,10 @@ from gde.cli.foreign import escaped, shown
 if TYPE_CHECKING:
     from gde.comparisons.contest import Contest
     from gde.data.result import Failure, Measurement, Result
+    from gde.request.catalogue import Plugins
 
 REPORT = "report.html"
-"""The page in a run folder, by the reporter that ships with the framework."""
+"""The page in a run folder, by the bundled reporter."""
 EXIT_PARTIAL = 3
 DEBUG = "GDE_DEBUG"
 """The environment variable that `gde --debug` sets: errors and failures are shown with
@@ -74,18 +75,29 @@ def show_table(
     console.print(table)
 
 
-def show(found: "Result | Contest", as_json: bool, show_all: bool) -> None:
+def show(
+    found: "Result | Contest",
+    as_json: bool,
+    show_all: bool,
+    plugins: "Plugins | None" = None,
+) -> None:
     """Print a run or a contest, and exit with 3 where there were failures."""
     from gde.comparisons.contest import Contest
 
     if isinstance(found, Contest):
-        show_contest(found, as_json, show_all)
+        show_contest(found, as_json, show_all, plugins)
     else:
-        show_result(found, as_json, show_all)
+        show_result(found, as_json, show_all, plugins)
 
 
-def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
+def show_result(
+    result: "Result",
+    as_json: bool,
+    show_all: bool = False,
+    plugins: "Plugins | None" = None,
+) -> None:
     """Print a result; exit with 3 if the run had failures."""
+    from gde.reporting.pages import no_report
     from gde.reporting.terminal.screen import screen
     from gde.store.folder import result_json
 
@@ -93,7 +105,8 @@ def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None
         show_json(result_json(result))
     else:
         report = Path(result.run) / REPORT
-        glance = screen(result, str(report) if report.is_file() else "")
+        shown_report = str(report) if report.is_file() else no_report(plugins)
+        glance = screen(result, shown_report)
         for line in glance.header:
             tell(line)
         if show_all:
@@ -115,13 +128,18 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
             say(f"failed: {one.stage} {one.subject}: {one.reason}\n{one.traceback}")
 
 
-def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> None:
+def show_contest(
+    found: "Contest",
+    as_json: bool,
+    show_all: bool = False,
+    plugins: "Plugins | None" = None,
+) -> None:
     """Print several agents' results side by side; exit with 3 after failures."""
     from gde.comparisons.contest import contest_json
-    from gde.reporting.page_files import write_contest_page
+    from gde.reporting.pages import write_page
     from gde.reporting.terminal.contest_screen import contest_screen
 
-    page = write_contest_page(found)
+    page, missing = write_page(found, plugins)
     if as_json:
         show_json(contest_json(found))
     elif show_all:
@@ -133,7 +151,7 @@ def show_contest(found: "Contest", as_json: bool, show_all: bool = False) -> Non
     if not as_json:
         if found.reason:
             say(f"not compared: {found.reason}")
-        say(f"report: {page}" if page else "no page: pip install 'gde-eval[report]'")
+        say(f"report: {page}" if page else f"no page: {missing}")
         say(f"{found.status}: {found.folder}")
     if found.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)

@@ -22,8 +22,8 @@ def command(
     """Render the reports of a run again and print their files."""
     from gde.comparisons.contest import is_contest, read_contest, report_contest
     from gde.data.plan import Choice
-    from gde.errors import ConfigError
-    from gde.reporting.page_files import write_contest_page
+    from gde.errors import ConfigError, GdeError
+    from gde.reporting.pages import no_report, write_page
     from gde.runs.adding import report
 
     choices = [Choice(name=name) for name in reporter or ()]
@@ -32,11 +32,14 @@ def command(
         if out is not None:
             raise ConfigError(f"--out: name a run of the contest {run}")
         files += report_contest(run, choices)
-        page = write_contest_page(read_contest(run))
+        page, _ = write_page(read_contest(run))
         if page:
             files.insert(0, page)
     else:
         files += report(run, choices, out=out)
+    if not files:
+        why = no_report() or "name a reporter with --reporter"
+        raise GdeError(f"no report of {run}: {why}")
     if as_json:
         show_json({"schema": 1, "files": [*map(str, files)]})
     else:

@@ -62,11 +62,12 @@ def command(
     from gde.cli.asking_first import checked
     from gde.data.plan import Choice
     from gde.errors import UnknownName
-    from gde.reporting.page_files import write_study
+    from gde.reporting.pages import write_page
     from gde.request.building import Wanted, build_how, choose, choose_model
     from gde.request.howfile import read_settings
     from gde.request.settings import parse_settings
     from gde.studies.reproducing import Request, reproduce
+    from gde.studies.study import write_study
 
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]
@@ -107,7 +108,8 @@ def command(
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
         study = reproduce(request, out, watch=watch, how=how, ask_first=ask_first)
     _show(study, as_json)
-    page, missing = write_study(study)
+    write_study(study)
+    page, missing = write_page(study)
     say(f"page: {page}" if page else f"no page: {missing}")
     if study.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import grouped
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
@@ -45,13 +46,8 @@ def split(
     Probe reports are left out, because probes are fitted to whole runs. Each part is
     marked as a part, so that metrics that compare worlds give nothing for it.
     """
-    trajectories: dict[PlaceT, list[Trajectory]] = {}
-    for one in evidence.trajectories:
-        trajectories.setdefault(place(one), []).append(one)
-
-    traces_of: dict[str, list[RewardTrace]] = {}
-    for trace in evidence.reward_traces:
-        traces_of.setdefault(trace.episode, []).append(trace)
+    trajectories = grouped(evidence.trajectories, place)
+    traces_of = grouped(evidence.reward_traces, lambda trace: trace.episode)
 
     parts = {}
     for where, group in trajectories.items():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gde.data.grouping import grouped
 from gde.data.json import is_number
 from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Fit
@@ -71,12 +72,8 @@ class Probed:
 
 def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
     """Keep measurements of the whole run, not parts of others of the same name."""
-    by_name: dict[str, list[Measurement]] = {}
-    for one in measurements:
-        by_name.setdefault(one.name, []).append(one)
-
     kept = []
-    for group in by_name.values():
+    for group in grouped(measurements, lambda one: one.name).values():
         for one in group:
             # A part shares all labels of the whole, and has more of them.
             labels = one.where.items()
@@ -110,10 +107,7 @@ def of_metrics(result: Result) -> list[Measurement]:
 
 def findings(result: Result) -> list[Finding]:
     """The metrics' findings on the whole run, as declared, without test columns."""
-    groups: dict[str, list[Measurement]] = {}
-    for one in whole(of_metrics(result)):
-        groups.setdefault(one.name, []).append(one)
-
+    groups = grouped(whole(of_metrics(result)), lambda one: one.name)
     found = []
     for name in result.meanings.ordered(groups):
         measure = result.meanings[name]

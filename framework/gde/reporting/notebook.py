@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError, MissingExtra, UnknownName
 from gde.reporting.claim import claim
-from gde.reporting.figures.breakdowns import breakdowns
 from gde.reporting.findings import Finding, headlines, of_metrics
+from gde.reporting.pages import figures
 from gde.reporting.wording import bounds, counted, labels_text, quantity
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
 
     Raises:
         UnknownName: the result has no such number.
-        GdeError: it has fewer than two values with these labels.
+        GdeError: it has fewer than two values with these labels, or the plugin that
+        draws is off.
         MissingExtra: Altair is not installed.
     """
     try:
@@ -77,14 +78,14 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
             # The named labels come first, whatever else the run varied.
             where = {**{key: one.where[key] for key in keys}, **one.where}
             chosen.append(replace(one, where=where))
-    figures = breakdowns(chosen, frozenset(), result.meanings)
-    if not figures:
+    drawn = figures(chosen, result.meanings)
+    if not drawn:
         sets = {", ".join(sorted(one.where)) for one in numbers if one.where}
         labels = " or ".join(f"({each})" for each in sorted(sets)) or "none"
         raise GdeError(
             f"{name} by {', '.join(keys)}: wanted numeric labels of two or more of its values, of {labels}"
         )
-    (figure,) = figures
+    (figure,) = drawn
     spec = {"title": figure.title, **figure.spec}
     chart: altair.Chart = altair.Chart.from_dict(spec)
     return chart

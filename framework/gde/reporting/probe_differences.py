@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gde.comparisons.differences import ProbeRow
+from gde.data.grouping import grouped
 from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.reporting.wording import (
@@ -27,9 +28,7 @@ class ProbeTable:
 
 def probe_tables(rows: Sequence[ProbeRow]) -> list[ProbeTable]:
     """A table for each fit; the main one of a probe is the first of its probe."""
-    by_title: dict[tuple[str, str], list[ProbeRow]] = {}
-    for row in rows:
-        by_title.setdefault((row.a.source, _title(row)), []).append(row)
+    by_title = grouped(rows, lambda row: (row.a.source, _title(row)))
     return [
         ProbeTable(probe=probe, title=title, rows=tuple(own))
         for (probe, title), own in by_title.items()

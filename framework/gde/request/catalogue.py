@@ -60,6 +60,13 @@ class Plugins:
     """
 
     @property
+    def off(self) -> str:
+        """The plugins that are not in use, for the end of a message; empty for none."""
+        off = list(self.disabled)
+        off += [f"{record.name} ({record.error})" for record in self.broken]
+        return f" Plugins that are off: {', '.join(off)}." if off else ""
+
+    @property
     def broken(self) -> tuple[PluginRecord, ...]:
         """The plugins that could not be loaded."""
         return tuple(record for record in self.records if record.error)
@@ -244,7 +251,7 @@ class Catalogue:
         """The one offer with this name, or with this `plugin:name`.
 
         Raises:
-            UnknownName: no plugin offers it; near misses and broken plugins are named.
+            UnknownName: no plugin offers it; near misses and plugins that are off are named.
             GdeError: several do; their modules and qualified names are named.
         """
         found = [
@@ -253,7 +260,9 @@ class Catalogue:
             if name in {entry.offer.name, entry.qualified}
         ]
         if not found:
-            raise UnknownName(KINDS[kind].title, name, self.names(kind), self._hint())
+            raise UnknownName(
+                KINDS[kind].title, name, self.names(kind), self.plugins.off
+            )
         if len(found) > 1:
             modules = " and ".join(entry.module for entry in found)
             choices = " or ".join(entry.qualified for entry in found)
@@ -297,14 +306,6 @@ class Catalogue:
             entry.offer.name if count[entry.offer.name] == 1 else entry.qualified
             for entry in entries
         ]
-
-    def _hint(self) -> str:
-        """The plugins that could not be loaded and may offer the missing name."""
-        broken = self.plugins.broken
-        if not broken:
-            return ""
-        listed = "; ".join(f"{record.name} ({record.error})" for record in broken)
-        return f" Plugins that could not be loaded: {listed}."
 
 
 def _collect(plugins: Plugins, kind: Kind) -> tuple[Entry, ...]:

@@ -1,5 +1,6 @@
 """A reproduced study: what was found, and the file that keeps it beside its runs."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +13,7 @@ from gde.data.figure import Figure
 from gde.data.model_use import ModelUse, merged
 from gde.data.result import Result, RunStatus
 from gde.errors import RunFolderError
+from gde.files import write_whole
 from gde.parts.reproduction import Comparison
 from gde.runs.conclusion import worst_status
 from gde.store.folder import RunFolder
@@ -141,6 +143,17 @@ def study_json(study: Study) -> dict[str, Any]:
         "failures": list(study.failures),
         "notices": list(study.notices),
     }
+
+
+def write_study(study: Study) -> None:
+    """Write the tables of a study into its folder.
+
+    Raises:
+        RunFailed: the folder is not writable.
+    """
+    study.folder.mkdir(parents=True, exist_ok=True)
+    tables = json.dumps(study_json(study), ensure_ascii=False, indent=1)
+    write_whole(study.folder / STUDY_TABLES, f"{tables}\n")
 
 
 def is_study(folder: Path) -> bool:

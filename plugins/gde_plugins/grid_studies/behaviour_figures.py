@@ -5,19 +5,19 @@ from typing import Any
 
 from gde.data.figure import Figure
 from gde.data.result import Measurement, Result
-from gde.reporting.figures.breakdowns import breakdowns
-from gde.reporting.figures.drawing import BLUE, numbers
+from gde.reporting.drawing import BLUE, numbers
+from gde.reporting.pages import figures
 
 SHOWN = ("difficulty.accuracy", "difficulty.jsd")
 METRICS: Mapping[str, str] = {"success": "goal success rate", "accuracy": "accuracy"}
 
 
-def breakdown_figures(result: Result) -> tuple[Figure, ...]:
+def breakdown_figures(result: Result) -> Sequence[Figure]:
     """Draw accuracy and divergence by distance, size and density (figure 4 and appendix
     C).
     """
     shown = [one for one in result.measurements if one.name in SHOWN]
-    return breakdowns(shown, frozenset(), result.meanings)
+    return figures(shown, result.meanings)
 
 
 def transform_figure(pairs: Sequence[Measurement]) -> Figure | None:

@@ -15,7 +15,7 @@ from gde.data.figure import Figure
 from gde.data.probe import CONTROLS, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.reporting.figures.drawing import numbers
+from gde.reporting.drawing import numbers
 from gde_plugins.grid_studies.config import InputForm
 from gde_plugins.grid_studies.lookup import find
 from gde_plugins.grid_studies.rows.plans import GUESSES, HORIZON, POSITIONS, PREFIXES

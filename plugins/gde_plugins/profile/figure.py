@@ -7,7 +7,7 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.figures.drawing import BLUE, TOLD, numbers
+from gde.reporting.drawing import BLUE, TOLD, numbers
 from gde.reporting.wording import quantity
 from gde_plugins.profile.published import COLUMNS
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from gde.data.evidence import Evidence
 from gde.data.figure import Figure
+from gde.data.grouping import grouped
 from gde.data.json import Json
-from gde.data.trajectory import Trajectory
 from gde.numerics.leaderboard import Standing
 from gde_plugins.reward_prediction.domains import DOMAINS
 
@@ -38,9 +38,7 @@ def leaderboards(board: Sequence[Standing]) -> Iterator[Figure]:
 
 def curves(evidence: Evidence, shown: Sequence[str]) -> Iterator[Figure]:
     """The true reward and those of some reward models, in the first tasks of a domain."""
-    tasks: dict[str, list[Trajectory]] = {}
-    for one in evidence.trajectories:
-        tasks.setdefault(one.world.cluster, []).append(one)
+    tasks = grouped(evidence.trajectories, lambda one: one.world.cluster)
     traces = {(one.model, one.episode): one for one in evidence.reward_traces}
 
     n_drawn = dict.fromkeys(DOMAINS, 0)

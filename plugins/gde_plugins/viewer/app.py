@@ -28,15 +28,14 @@ from gde.comparisons.comparing import compare
 from gde.comparisons.contest import Contest, read_contest
 from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
-from gde.reporting.library import group_of, library, state
-from gde.reporting.page.contest_page import contest_page
-from gde.reporting.page.html import page
-from gde.reporting.page.study_page import study_page
-from gde.reporting.page.templates import content_policy, source, template
 from gde.request.catalogue import Catalogue
-from gde.stages.evidence import load_evidence
 from gde.store.folder import RESULT, RunFolder
 from gde.studies.study import read_study
+from gde_plugins.pages.contest_page import contest_page
+from gde_plugins.pages.library import group_of, library, state
+from gde_plugins.pages.run_page import page_of
+from gde_plugins.pages.study_page import study_page
+from gde_plugins.pages.templates import rendered, source
 
 HOSTS = ["127.0.0.1", "localhost"]
 TOKEN = "token"
@@ -277,21 +276,16 @@ class Pages:
 
     def _rendered(self, path: Path, _: int) -> str:
         """The report of a run; the age of its result is part of the cache's key."""
-        folder = RunFolder.open(path)
-        return page(
-            folder.plan(), folder.read_result(), load_evidence(path, self._catalogue)
-        )
+        return page_of(path, self._catalogue)
 
     def _page(self, kind: str, **values: Any) -> HTMLResponse:
-        style = source("style.css")
-        script = source("viewer.js", __package__)
-        policy = content_policy(style, script, "'self'")
-        text = template(f"{kind}.html.j2", __package__).render(
-            **values,
+        text = rendered(
+            f"{kind}.html.j2",
+            source("viewer.js", __package__),
+            __package__,
+            "'self'",
             root=str(self._root),
-            style=style,
-            script=script,
-            policy=policy,
+            **values,
         )
         return HTMLResponse(text)
 

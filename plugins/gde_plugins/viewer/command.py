@@ -82,7 +82,7 @@ def _place(run: Path, episode: str) -> str:
 
 def _list_runs(folder: Path, as_json: bool) -> None:
     from gde.errors import RunFolderError
-    from gde.reporting.library import library, state
+    from gde_plugins.pages.library import library, state
 
     states = [state(name, path) for name, path in library(folder).items()]
     if not states:

@@ -51,6 +51,22 @@ def test_a_missing_command_is_told_with_the_plugins_that_are_off(
     assert said in refused(gde("view", "run"))
 
 
+def test_a_run_without_the_plugin_of_reports_says_so_and_is_reported_later(
+    monkeypatch: pytest.MonkeyPatch, gde: Gde
+) -> None:
+    off = "no plugin writes one. Plugins that are off: pages"
+    run = ("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "2")
+    with monkeypatch.context() as patch:
+        patch.setenv("GDE_DISABLE_PLUGINS", "pages")
+        done = gde(*run, "--out", "run")
+        assert done.returncode == 0
+        assert done.stderr.count(off) == 1
+        assert off in refused(gde("report", "run"))
+    done = gde(*run, "--no-plugin", "pages", "--out", "other")
+    assert done.stderr.count(off) == 1
+    assert gde("report", "run").stdout == "run/report.html\n"
+
+
 def test_shells_complete_commands_and_options(
     monkeypatch: pytest.MonkeyPatch, gde: Gde
 ) -> None:

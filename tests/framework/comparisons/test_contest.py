@@ -25,7 +25,7 @@ from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, RunFolderError
 from gde.reporting.contest import verdicts
-from gde.reporting.page_files import write_contest_page
+from gde.reporting.pages import write_page
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.trusting import runs_in, trust_run
@@ -87,8 +87,8 @@ def test_p_values_are_corrected_over_all_pairs_together(
 
 
 def test_page_and_screen_tell_every_variant_and_what_is_clear(found: Contest) -> None:
-    page = write_contest_page(found)
-    assert page == found.folder / "report.html"
+    page, _ = write_page(found)
+    assert page is not None and page == found.folder / "report.html"
     text = page.read_text()
     assert all(f'href="{name}/report.html"' in text for name in found.results)
     assert "scripted" in text and "<script>" in text and "http:" not in text
@@ -112,7 +112,7 @@ def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> N
         ["1", "optimal"],
         ["3", "random"],
     ]
-    page = write_contest_page(found)
+    page, _ = write_page(found)
     assert page is not None
     text = page.read_text()
     table = text[text.index('id="ranking"') : text.index("Pairwise differences")]

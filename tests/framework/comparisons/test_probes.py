@@ -15,8 +15,8 @@ from gde.data.observation import World
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict
-from gde.reporting.page.contest_page import difference_tables
 from gde.reporting.probe_differences import difference, probe_tables
+from gde_plugins.pages.contest_page import difference_tables
 
 MAIN = Fit(probe="p", variant="v", layer=1, position="pre")
 DEEP = replace(MAIN, layer=2)

@@ -15,8 +15,7 @@ from gde.comparisons.studies import compare_studies
 from gde.errors import RunFolderError
 from gde.numerics.stats import adjusted, holm
 from gde.parts.reproduction import Comparison
-from gde.reporting.page_files import write_study
-from gde.studies.study import Study
+from gde.studies.study import Study, write_study
 
 PLAN = Plan(
     environment="grid",

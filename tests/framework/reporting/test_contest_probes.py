@@ -9,9 +9,9 @@ from gde.comparisons.contest import Contest
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.contest import Contended, contended
-from gde.reporting.page.contest_page import contest_page
 from gde.reporting.probe_differences import against_control
 from gde.reporting.terminal.contest_screen import contest_screen
+from gde_plugins.pages.contest_page import contest_page
 
 REASON = "no turn has activations"
 

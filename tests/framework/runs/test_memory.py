@@ -20,12 +20,12 @@ from gde import (
     load_evidence,
     rescore,
 )
-from gde.reporting.page.html import page
 from gde.runs.evaluating import evaluate
 from gde.runs.exporting import export, summaries
 from gde.stages import evidence as stage
 from gde.stages.context import Resources
 from gde.store.folder import RunFolder
+from gde_plugins.pages.run_page import page
 
 EPISODES = 40
 HELD = 8

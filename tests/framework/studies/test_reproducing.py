@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError, rescore
 from gde.cli.main import build_app
-from gde.reporting.page.html import HtmlReporter
 from gde.request.catalogue import Catalogue
 from gde.stages.progress import Progress
 from gde.studies.reproducing import Request, reproduce
 from gde.studies.study import Study, study_json
 from gde.testing.parts import ScriptedAgent
+from gde_plugins.pages.run_page import HtmlReporter
 
 SCRIPTED = Choice(name="scripted")
 

@@ -14,7 +14,6 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
 from gde.data.view import moves
 from gde.numerics.tabular import solve
-from gde.reporting.page.episodes import films
 from gde.request.settings import sweep
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence
@@ -30,6 +29,7 @@ from gde_plugins.grid.rendering.vocabulary import (
 )
 from gde_plugins.grid.solver.dynamics import tabulate
 from gde_plugins.gymnasium import GymEnvironment
+from gde_plugins.pages.episodes import films
 
 COMPASS, PERMUTED, GLYPHS = (
     "NORTH/SOUTH/WEST/EAST",

@@ -12,8 +12,8 @@ from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.reporting.figures.pictures import decoded_picture, true_picture
 from gde.testing.episodes import Move, episode_of
+from gde_plugins.pages.figures.pictures import decoded_picture, true_picture
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 

@@ -20,7 +20,7 @@ from gde.data.result import Measurement
 from gde.data.verdict import Verdict
 from gde.errors import GdeError, RunFolderError
 from gde.parts.reproduction import Comparison, ProfilesAgent, Run, beside
-from gde.reporting.page_files import write_study
+from gde.reporting.pages import write_page
 from gde.request.catalogue import Catalogue
 from gde.studies.reproducing import Request, foresee, reproduce
 from gde.studies.study import Study, study_json
@@ -433,7 +433,7 @@ def test_a_scripted_agent_has_numbers_or_reasons_and_anchors(noisy: Study) -> No
 
 @pytest.mark.extended
 def test_the_page_begins_with_the_claim_and_leads_to_every_run(noisy: Study) -> None:
-    page, _ = write_study(noisy)
+    page, _ = write_page(noisy)
     assert page is not None
     text = page.read_text()
     assert text.index(noisy.claim[0]) < text.index("What it does")

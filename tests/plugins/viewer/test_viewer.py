@@ -24,13 +24,12 @@ from gde.comparisons.contest import contest
 from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
-from gde.reporting.library import library, state
-from gde.reporting.page_files import write_study
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.evaluating import evaluate
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
-from gde.studies.study import Study
+from gde.studies.study import Study, write_study
+from gde_plugins.pages.library import library, state
 from gde_plugins.viewer.app import create_app
 from gde_plugins.viewer.server import serve
 

@@ -68,7 +68,7 @@ def screen(result: Result, report: str = "") -> Screen:
 
     Args:
         result: the result.
-        report: the path of its report; empty for none.
+        report: the path of its report, or why there is none; empty to say nothing.
     """
     header = asked(result.models, 1)
     opening = claim(result)

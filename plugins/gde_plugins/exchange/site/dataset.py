@@ -14,12 +14,12 @@ from typing import Any
 
 from gde.errors import ConfigError, RunFolderError
 from gde.files import new_folder
-from gde.reporting.library import RunState, library
-from gde.reporting.page.templates import template
 from gde.runs.verifying import verify
 from gde.store.folder import CONTEST, RunFolder
 from gde.studies.study import STUDY_TABLES
 from gde_plugins.exchange.exports import export_file
+from gde_plugins.pages.library import RunState, library
+from gde_plugins.pages.templates import template
 
 CARD = "README.md"
 CHECKSUMS = "checksums.json"

@@ -15,16 +15,8 @@ from gde.comparisons.contest import Contest, read_contest
 from gde.comparisons.differences import Compared
 from gde.errors import GdeError
 from gde.files import new_folder
-from gde.reporting.library import state
-from gde.reporting.page.contest_page import contest_page, ranking_table
-from gde.reporting.page.html import NAME, page
-from gde.reporting.page.study_page import study_page
-from gde.reporting.page.tables import Table
-from gde.reporting.page.templates import content_policy, source, template
-from gde.reporting.page_files import STUDY_PAGE
 from gde.reporting.ranking import ranking
 from gde.request.catalogue import Catalogue
-from gde.stages.evidence import load_evidence
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.rows import to_json
 from gde.studies.study import STUDY_TABLES, read_study
@@ -37,6 +29,12 @@ from gde_plugins.exchange.site.dataset import (
     copy_marks,
     write_dataset,
 )
+from gde_plugins.pages.contest_page import contest_page, ranking_table
+from gde_plugins.pages.library import state
+from gde_plugins.pages.run_page import NAME, page_of
+from gde_plugins.pages.study_page import STUDY_PAGE, study_page
+from gde_plugins.pages.tables import Table
+from gde_plugins.pages.templates import rendered, source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,30 +72,24 @@ def publish(
         copy_marks(sources, copies)
         runs = {name: copies / name for name in originals}
         for name, path in runs.items():
-            _write(site / name / NAME, _report(path, catalogue))
+            _write(site / name / NAME, page_of(path, catalogue))
         contests = _contests(copies, catalogue)
         groups = _write_groups(copies, site, contests)
 
         states = [state(name, path) for name, path in runs.items()]
         write_dataset(runs, site / DATASET, states, licence)
-        style, script = source("style.css"), source("site.js", HERE)
-        index = template("index.html.j2", HERE).render(
+        index = rendered(
+            "index.html.j2",
+            source("site.js", HERE),
+            HERE,
             boards=_boards(runs, copies, contests, catalogue),
             groups=groups,
             states=states,
             licence=licence,
             quote=quote,
-            style=style,
-            script=script,
-            policy=content_policy(style, script),
         )
         _write(site / INDEX, index)
     return len(originals)
-
-
-def _report(path: Path, catalogue: Catalogue) -> str:
-    folder = RunFolder.open(path)
-    return page(folder.plan(), folder.read_result(), load_evidence(path, catalogue))
 
 
 def _contests(copies: Path, catalogue: Catalogue) -> Sequence[Contest]:

@@ -12,6 +12,7 @@ from statistics import fmean
 
 from gde.data.cell_map import Position, position
 from gde.data.evidence import Evidence
+from gde.data.grouping import grouped
 from gde.data.mdp import Floats
 from gde.data.observation import State
 from gde.data.result import Measurement
@@ -277,9 +278,7 @@ def _similarities(
     counterfactual world.
     """
     # The cluster is equal for worlds that differ in the object alone.
-    counterfactuals: dict[str, list[KeyEpisode]] = {}
-    for episode in without:
-        counterfactuals.setdefault(episode.place.cluster, []).append(episode)
+    counterfactuals = grouped(without, lambda episode: episode.place.cluster)
 
     similarities: dict[Place, list[float]] = {}
     for episode in episodes:

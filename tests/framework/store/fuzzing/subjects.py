@@ -25,7 +25,6 @@ from gde.before.spending import spending
 from gde.comparisons.comparing import compare
 from gde.comparisons.contest import members
 from gde.errors import MissingExtra
-from gde.reporting.library import state
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import listed_agents, read_plan
 from gde.request.resolve import resolve
@@ -40,6 +39,7 @@ from gde.studies.study import read_study
 from gde_plugins.exchange.importing import import_log
 from gde_plugins.exchange.inspect_logs import read_inspect, write_inspect
 from gde_plugins.exchange.site.dataset import check as check_dataset
+from gde_plugins.pages.library import state
 
 Reading = Callable[[], object]
 Subject = Callable[["Corpus", Path, Random], Reading]

@@ -1,0 +1,359 @@
+"""The player's data: every episode turn by turn, packed into one block."""
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from gzip import compress
+from math import ceil
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gde.data.cell_map import CellMap, decoded_classes
+from gde.data.evidence import Evidence
+from gde.data.probe import ProbeReport
+from gde.data.trajectory import Trajectory, Turn
+from gde.data.view import moves, view_of
+from gde.reporting.claim import main_report
+from gde.reporting.wording import number, plural, quantity
+from gde_plugins.pages.figures.pictures import (
+    MARKS,
+    Keys,
+    decoded_picture,
+    decoded_places,
+    legend,
+    true_picture,
+)
+
+MOST = 400
+"""Episodes in a page. Of a larger run the page shows every k-th, and says so."""
+ROOM = 32_000_000
+"""Characters of all episodes before packing, which makes them about twenty times
+smaller.
+"""
+MAX_FRAMES = 200
+"""Turns of an episode."""
+MAX_TASK = 420
+"""Characters of a task, and of the reason why a decision was unusable."""
+MAX_ODDS = 8
+"""Actions whose probability is shown."""
+MAX_TEXT = 4_000
+"""Characters of a longer text."""
+CUT = " \u2026"
+# Verdicts on a turn.
+OPTIMAL_TURN = "optimal"
+UNUSABLE_TURN = "unusable"
+STRAY_TURN = "not optimal"
+
+MISSED = "goal not reached"
+UNUSABLE = "unusable answers"
+STRAYED = "not optimal"
+DECODED = "decoded"
+MARKED = (MISSED, UNUSABLE, STRAYED, DECODED)
+"""What episodes can be filtered by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Films:
+    """The data of the player."""
+
+    packed: str
+    """Base64 of gzipped JSON: a list of episodes."""
+    marks: tuple[str, ...]
+    """The filters that find some of them."""
+    legend: Keys
+    """The legend of all pictures."""
+    n_shown: int
+    n_episodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodedMaps:
+    """The maps that the report's probe decoded; empty where it decodes none."""
+
+    classes: tuple[str, ...] = ()
+    by_turn: Mapping[tuple[str, int], NDArray[np.float32]] = field(default_factory=dict)
+    """(episode key, turn index) to (size, size, C) probabilities."""
+
+
+def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | None:
+    """The episodes of a run as films; None where no episode has a turn.
+
+    Args:
+        evidence: the run. Only the episodes shown are read.
+        most: episodes shown.
+        room: characters of all episodes before packing. Later episodes are left out.
+    """
+    maps = _decoded_maps(main_report(evidence.probe_reports))
+    packed: list[str] = []
+    keys: dict[str, str] = {}
+    marks: set[str] = set()
+    for trajectory in spread(evidence, most).trajectories:
+        if not trajectory.turns:
+            continue
+        film = _film(trajectory, maps, evidence.remarks, keys)
+        text = json.dumps(film, ensure_ascii=False)
+        room -= len(text)
+        # The first episode is shown whatever its size, so that the player has something
+        # to show.
+        if packed and room < 0:
+            break
+        packed.append(text)
+        marks.update(film["marks"])
+    if not packed:
+        return None
+
+    # The legend ends with the marks.
+    order = [meaning for meaning in keys if meaning not in MARKS]
+    order += [meaning for meaning in MARKS if meaning in keys]
+
+    # Without a time stamp, equal runs give equal pages.
+    data = compress(f"[{','.join(packed)}]".encode(), mtime=0)
+    return Films(
+        packed=b64encode(data).decode(),
+        marks=tuple(mark for mark in MARKED if mark in marks),
+        legend={meaning: keys[meaning] for meaning in order},
+        n_shown=len(packed),
+        n_episodes=len(evidence.trajectories),
+    )
+
+
+def spread(evidence: Evidence, most: int = MOST) -> Evidence:
+    """The evidence with the episodes that a page shows: of a large run every k-th."""
+    n_episodes = len(evidence.trajectories)
+    if n_episodes <= most:
+        return evidence
+    step = ceil(n_episodes / most)
+    return replace(evidence, trajectories=evidence.trajectories[::step])
+
+
+def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
+    # Only (rows, height, width, classes) is a map. Other probes decode numbers.
+    if report is None or report.decoded.shape[3:] != (len(report.classes),):
+        return DecodedMaps()
+    by_turn = dict(zip(report.rows, report.decoded, strict=True))
+    return DecodedMaps(classes=report.classes, by_turn=by_turn)
+
+
+def _film(
+    trajectory: Trajectory,
+    maps: DecodedMaps,
+    remarks: Mapping[tuple[str, int], str],
+    keys: dict[str, str],
+) -> dict[str, Any]:
+    """An episode as the player's script reads it; adds its legend to `keys`."""
+    n_turns = len(trajectory.turns)
+    frames = []
+    for turn in trajectory.turns[:MAX_FRAMES]:
+        frame = _frame(trajectory, turn, maps, keys)
+        remark = remarks.get((str(trajectory.key), turn.index))
+        if remark:
+            frame["why"] = shorten(remark, MAX_TASK, placeholder=CUT)
+        frames.append(frame)
+
+    end = "reached the goal"
+    if not trajectory.succeeded:
+        end = f"did not reach the goal ({trajectory.ending})"
+    horizon = plural(trajectory.horizon, "turn")
+
+    verdicts = {frame.get("verdict") for frame in frames}
+    marks = {
+        MISSED: not trajectory.succeeded,
+        UNUSABLE: UNUSABLE_TURN in verdicts,
+        STRAYED: STRAY_TURN in verdicts,
+        DECODED: any("decoded" in frame for frame in frames),
+    }
+
+    return {
+        "key": str(trajectory.key),
+        "labels": dict(trajectory.labels),
+        "task": shorten(trajectory.world.objective, MAX_TASK, placeholder=CUT),
+        "outcome": f"{end} after {n_turns} of at most {horizon}",
+        "marks": [mark for mark, is_borne in marks.items() if is_borne],
+        "turns": frames,
+        "hidden": max(0, n_turns - MAX_FRAMES),
+    }
+
+
+def _frame(
+    trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
+) -> dict[str, str]:
+    """A turn, without empty fields.
+
+    Pictures are markup made by this package; the player shows all else as text.
+    """
+    decision = turn.decision
+    move = decision.action
+    if not move:
+        detail = shorten(decision.detail, MAX_TASK)
+        move = f"none, {decision.status}: {detail}"
+
+    # Agents that are no language models have no completion.
+    completion = decision.completion
+    reasoning = ""
+    answer = ""
+    if completion:
+        reasoning = completion.reasoning or ""
+        answer = completion.text
+
+    frame = {
+        **_pictures(trajectory, turn, maps, keys),
+        "shown": _cut(turn.observation.text),
+        "sent": _cut_middle(_prompt(turn)),
+        "move": move,
+        "verdict": _verdict(turn),
+        "best": ", ".join(turn.optimal or ()),
+        "odds": _odds(decision.probabilities),
+        "thought": shorten(reasoning, MAX_TEXT, placeholder=CUT),
+        "said": _cut(answer),
+        "facts": _facts(turn),
+    }
+    return {name: value for name, value in frame.items() if value}
+
+
+def _verdict(turn: Turn) -> str:
+    if turn.decision.action is None:
+        return UNUSABLE_TURN
+    if turn.optimal is None:
+        return ""
+    if turn.decision.action in turn.optimal:
+        return OPTIMAL_TURN
+    return STRAY_TURN
+
+
+def _odds(probabilities: Mapping[str, float]) -> str:
+    likeliest = sorted(probabilities.items(), key=lambda item: -item[1])
+    odds = []
+    for action, p in likeliest[:MAX_ODDS]:
+        odds.append(f"{action} {quantity(p, 'share', 0)}")
+    return ", ".join(odds)
+
+
+def _cut(text: str) -> str:
+    more = len(text) - MAX_TEXT
+    if more <= 0:
+        return text
+    return f"{text[:MAX_TEXT]}\u2026 ({more} more characters)"
+
+
+def _cut_middle(text: str) -> str:
+    """A conversation without its middle: it begins with the task and ends with now."""
+    more = len(text) - MAX_TEXT
+    if more <= 0:
+        return text
+    half = MAX_TEXT // 2
+    return f"{text[:half]}\u2026 ({more} more characters) \u2026{text[-half:]}"
+
+
+def _facts(turn: Turn) -> str:
+    """Reward, value, tokens and time, as far as they are known."""
+    facts = [f"reward {number(turn.reward, '')}"]
+    if turn.value is not None:
+        facts.append(f"optimal value {number(turn.value, '')}")
+
+    completion = turn.decision.completion
+    if completion:
+        facts.append(f"{completion.n_prompt} + {completion.n_completion} tokens")
+        if completion.seconds is not None:
+            facts.append(f"{number(completion.seconds, 's')} s")
+    return ", ".join(facts)
+
+
+def _prompt(turn: Turn) -> str:
+    """The messages under their roles; empty if they only repeat the observation."""
+    completion = turn.decision.completion
+    if not completion:
+        return ""
+    contents = [each.content for each in completion.prompt]
+    if contents == [turn.observation.text]:
+        return ""
+
+    messages = []
+    for each in completion.prompt:
+        messages.append(f"{each.role}:\n{each.content}")
+    return "\n\n".join(messages)
+
+
+def _pictures(
+    trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
+) -> dict[str, str]:
+    """The pictures of a turn with their notes, or the text that stands for them."""
+    if not turn.state:
+        return {}
+
+    # A report must not fail because a plugin recorded a world that is no proper map.
+    try:
+        view = view_of(trajectory.world, turn.state)
+        if view is None or view == turn.observation.text:
+            return {}
+        if not isinstance(view, CellMap):
+            return {"drawn": view}
+        decoded = maps.by_turn.get((str(trajectory.key), turn.index))
+        return _maps_drawn(trajectory, view, turn, maps, decoded, keys)
+    except ValueError as error:
+        return {"truth_note": f"The map cannot be drawn: {error}."}
+
+
+def _maps_drawn(
+    trajectory: Trajectory,
+    shown: CellMap,
+    turn: Turn,
+    maps: DecodedMaps,
+    decoded: NDArray[np.float32] | None,
+    keys: dict[str, str],
+) -> dict[str, str]:
+    # Actions that move nothing, e.g. picking up a key, have no arrow.
+    known = moves(trajectory.world)
+    optimal = [known[action] for action in turn.optimal or () if action in known]
+    taken = known.get(turn.decision.action or "")
+
+    pictures = {"truth": true_picture(shown, optimal, taken)}
+    # A shape shows what the note says.
+    noted = [thing for thing in shown.things if thing.note and not thing.shape]
+    notes = [f"{thing.name}: {thing.note}" for thing in noted]
+    pictures["truth_note"] = "; ".join(notes)
+
+    if decoded is not None and not _fits(shown, maps, decoded):
+        decoded = None
+        pictures["decoded_note"] = (
+            "No decoded map: the probe decodes smaller maps, or other kinds of cells."
+        )
+    elif decoded is not None:
+        pictures["decoded"] = decoded_picture(decoded, shown)
+        pictures["decoded_note"] = _errors(shown, decoded)
+    elif maps.by_turn:
+        pictures["decoded_note"] = "No decoded map: the probe was fitted on this turn."
+
+    # Where two turns explain the same meaning, the first picture stays.
+    for meaning, picture in legend(shown, optimal, taken, decoded).items():
+        keys.setdefault(meaning, picture)
+    return pictures
+
+
+def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:
+    """Whether a decoded map covers the true one and has the same classes."""
+    height, width, *_ = decoded.shape
+    if shown.height > height or shown.width > width:
+        return False
+    return maps.classes == decoded_classes(shown.kinds)
+
+
+def _errors(shown: CellMap, decoded: NDArray[np.float32]) -> str:
+    """How far off the likeliest places of things are."""
+    errors = []
+    for thing, (row, column) in decoded_places(decoded, shown):
+        true_row, true_column = thing.place
+        distance = abs(true_row - row) + abs(true_column - column)
+        if distance == 0:
+            errors.append(f"{thing.name} in place")
+            continue
+        is_inside = row < shown.height and column < shown.width
+        where = "" if is_inside else ", outside the map"
+        errors.append(f"{thing.name} off by {plural(distance, 'cell')}{where}")
+
+    if not errors:
+        return "Decoded."
+    return f"Decoded {', '.join(errors)}."

@@ -1,0 +1,97 @@
+"""The report of a run as one self-contained page."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gde.data.evidence import Evidence
+from gde.data.plan import Plan
+from gde.data.result import Result
+from gde.files import write_whole
+from gde.reporting.asked import agent_text, asked_lines
+from gde.reporting.claim import claim
+from gde.reporting.findings import of_metrics, probed
+from gde.request.catalogue import Catalogue
+from gde.stages.evidence import load_evidence
+from gde.store.folder import RunFolder
+from gde_plugins.pages.cards import cards
+from gde_plugins.pages.conditions import condition_maps, condition_table
+from gde_plugins.pages.episodes import films, spread
+from gde_plugins.pages.figures.breakdowns import breakdowns
+from gde_plugins.pages.figures.layer_map import layer_map
+from gde_plugins.pages.gallery import picture
+from gde_plugins.pages.probe_tables import probe_tables
+from gde_plugins.pages.tables import (
+    condition_keys,
+    group_tables,
+    provenance_rows,
+    tests_tables,
+)
+from gde_plugins.pages.templates import rendered, source
+
+NAME = "report.html"
+
+
+@dataclass(frozen=True)
+class HtmlReporter:
+    """Renders a self-contained page without external links; escapes all text.
+
+    Implements `gde.parts.reporter.Reporter`. The only script is the page's own.
+    """
+
+    def render(
+        self, plan: Plan, result: Result, evidence: Evidence, folder: Path
+    ) -> Path:
+        write_whole(folder / NAME, page(plan, result, evidence))
+        return folder / NAME
+
+
+def page_of(path: Path, catalogue: Catalogue) -> str:
+    """The page of a run from its record; nothing is written."""
+    folder = RunFolder.open(path)
+    return page(folder.plan(), folder.read_result(), load_evidence(path, catalogue))
+
+
+def page(plan: Plan, result: Result, evidence: Evidence) -> str:
+    """The page's HTML. Equal arguments give equal text."""
+    meanings = result.meanings
+
+    # A page of a large run reads and shows every k-th episode only.
+    shown = spread(evidence)
+    conditions = condition_keys(shown)
+    drawn_cards = []
+    for card in cards(result):
+        curves = [picture(figure) for figure in card.figures]
+        drawn_cards.append((card, curves))
+    figures = breakdowns(of_metrics(result), conditions, meanings)
+
+    layer_maps = []
+    for probe in probed(result):
+        figure = layer_map(probe, result)
+        if figure is not None:
+            layer_maps.append(picture(figure))
+
+    played = films(evidence)
+    script = source("page.js")
+    if played:
+        script += source("player.js")
+
+    return rendered(
+        f"{NAME}.j2",
+        script,
+        plan=plan,
+        result=result,
+        agent=agent_text(result.subject, result.models),
+        asked=asked_lines(result.models),
+        claim=claim(result),
+        notice=str(result.provenance.get("notice") or ""),
+        cards=drawn_cards,
+        layer_maps=layer_maps,
+        groups=group_tables(result),
+        condition_maps=[picture(figure) for figure in condition_maps(result)],
+        condition_table=condition_table(result, conditions),
+        tests=tests_tables(result),
+        figures=[picture(figure) for figure in figures],
+        probes=probe_tables(evidence, conditions, meanings),
+        films=played,
+        provenance=list(provenance_rows(result.provenance)),
+    )
