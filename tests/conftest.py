@@ -1,8 +1,10 @@
 """Settings of the whole suite."""
 
+import atexit
 import gc
 import os
-from tempfile import gettempdir
+import shutil
+from tempfile import mkdtemp
 
 from hypothesis import HealthCheck, settings
 
@@ -11,7 +13,9 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The list of trusted runs and the settings are not the user's.
-os.environ["GDE_STATE"] = f"{gettempdir()}/gde-tests-{os.getuid()}"
+STATE = mkdtemp(prefix="gde-tests-")
+atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+os.environ["GDE_STATE"] = STATE
 os.environ["GDE_SETTINGS"] = "/nowhere"
 
 # An example may take however long it takes, which depends on what else is running.

@@ -256,6 +256,12 @@ def _configured(
             conflict = f"wanted {argument!r} as {whose} says, got {set_to!r}"
             raise ConfigError(f"{called}.{SOURCE_FIELD}: {conflict}; drop one of them")
 
-    if SOURCE_FIELD in required_fields(config) and SOURCE_FIELD not in given:
+    required = required_fields(config)
+    if "@" in argument and URL in required and URL not in {*how, *given}:
+        wanted = (
+            f"{entry.offer.name}:MODEL@URL, whose URL begins with http:// or https://"
+        )
+        raise ConfigError(f"{whose}: wanted {wanted}, got {name!r}")
+    if SOURCE_FIELD in required and SOURCE_FIELD not in given:
         raise ConfigError(f"{whose}: wanted {entry.offer.name}:SOURCE, got {name!r}")
     return build_part(config, replace(choice, config=given), how, called)

@@ -121,7 +121,7 @@ def _limited(how: How, noted: How) -> How:
 def _part(part: Chosen) -> str:
     title = f"{KINDS[part.kind].title} {part.label}"
     if part.absent:
-        return f"{title}: not installed here ({part.absent})"
+        return f"{title}: cannot be made here yet ({part.absent})"
     entry = part.entry
     home = f"{entry.distribution} {version_of(entry.distribution)}".strip()
     starts = ", ".join(entry.offer.programs)

@@ -153,6 +153,6 @@ class OpenAIConfig:
             )
         if parts.password is not None:
             raise ConfigError(
-                "model.url: the URL contains a password, which every run file would repeat. Put it in an environment"
-                " variable and set model.api_key_env"
+                "model.url: wanted a URL without a password: put it in an environment variable and set"
+                " model.api_key_env"
             )

@@ -66,7 +66,7 @@ WRONG = {
     ),
     "no scheme": Wrong(
         model="openai:llama-3@{host}/v1",
-        says=r"model\.url: wanted a value, got none; --set model\.url=",
+        says="wanted openai:MODEL@URL, whose URL begins with http:// or https://",
     ),
     "path": Wrong(
         model="openai:llama-3@http://{host}/v2",

@@ -27,6 +27,7 @@ from gde.request.howfile import with_settings
 from gde.request.secrets import Secrets, host_of
 from gde.runs.trusting import trust_run
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
@@ -130,7 +131,7 @@ def test_a_key_that_is_sent_back_is_in_no_artefact(
 
 def forget_episodes(run: Path) -> None:
     """Leave all of the run's episodes to play."""
-    with closing(RunFolder.open(run).journal()) as journal:
+    with closing(Journal.open(run / "run.sqlite")) as journal:
         journal.forget(journal.finished())
         journal.write([("DELETE FROM calls", ())])
 
@@ -203,7 +204,7 @@ def test_a_received_run_sends_no_header_of_its_makers(
 
 
 def test_a_password_in_a_url_is_refused_before_anything_is_written() -> None:
-    with pytest.raises(ConfigError, match="the URL contains a password"):
+    with pytest.raises(ConfigError, match="wanted a URL without a password"):
         OpenAIConfig(url="https://me:hunter2@models.example/v1")
 
 

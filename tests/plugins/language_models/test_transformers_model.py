@@ -22,6 +22,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.runs.trusting import disclose, trust_run
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 from gde.testing import check_white_box
 from gde_plugins.language_models import loading
 from gde_plugins.language_models.config import HfConfig
@@ -72,7 +73,7 @@ def test_a_run_is_not_resumed_with_another_config_or_tokenizer(
     )
     run = tmp_path / "run"
     evaluate(plan, run)
-    with closing(RunFolder.open(run).journal()) as journal:
+    with closing(Journal.open(run / "run.sqlite")) as journal:
         journal.forget(journal.finished())
         journal.write([("DELETE FROM calls", ())])
     # The same values in other words.
