@@ -87,5 +87,5 @@ def is_interruption(error: BaseException) -> bool:
             return True
         if isinstance(cause, BaseExceptionGroup) and cause.subgroup(KeyboardInterrupt):
             return True
-        cause = cause.__cause__ or cause.__context__
+        cause = cause.__cause__
     return False

@@ -21,10 +21,12 @@ def pass_on(error: BaseException) -> None:
         KeyboardInterrupt: the error is one, or was made of one.
         CancelledError: the current task is being cancelled.
     """
-    if is_interruption(error):
-        raise KeyboardInterrupt from error
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     if isinstance(error, asyncio.CancelledError) and _cancelled():
         raise error
+    if is_interruption(error):
+        raise KeyboardInterrupt from error
 
 
 def _cancelled() -> bool:
