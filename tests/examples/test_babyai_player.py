@@ -87,6 +87,7 @@ def test_weights_that_are_not_the_cards_are_refused(
         read_player(tmp_path)
 
 
+@pytest.mark.extended
 def test_it_is_trained_acts_and_answers_from_the_command_line(tmp_path: Path) -> None:
 
     def run(*command: str) -> str:

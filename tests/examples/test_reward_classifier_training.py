@@ -229,6 +229,7 @@ def test_a_folder_that_exists_is_not_written_into(tmp_path: Path) -> None:
         train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 
+@pytest.mark.extended
 def test_the_command_trains_from_files_and_settings_override_the_recipe(
     tmp_path: Path,
 ) -> None:
