@@ -30,8 +30,8 @@ class Measure:
     "goal": see `titled`.
     """
     unit: str = ""
-    """"share", "cells", "bits", "nats", "turns" ...; empty for the unit of the measured
-    quantity.
+    """"share", "cells", "bits", "nats", "turns" ..., which the numbers need not repeat.
+    Empty where each number has its own, e.g. that of another quantity.
     """
     better: Better = ""
     """The better direction; empty where neither is better."""

@@ -196,7 +196,7 @@ def _with_remarks(
         if chosen.absent:
             continue
         try:
-            metric = run.resources.metric(chosen)
+            metric = run.resources.metric(chosen).metric
             if isinstance(metric, RemarksTurns):
                 remarks.update(metric.remarks(evidence))
         except BaseException as error:

@@ -162,7 +162,7 @@ FIRST_MAPS = (
     ),
     _measure(
         "maps.accuracy.majority",
-        "",
+        "share",
         "",
         "Accuracy on the grid, first turns, most frequent class per cell",
         group=FIRST,
