@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 from sizes import size
 from sparse_peers import Endless, Sparse, fit, rationality
 
@@ -29,8 +30,6 @@ from gde_plugins.meg.worlds import (
     cliff_world,
     epsilon_greedy,
     greedy,
-    random_mdp,
-    random_policy,
 )
 
 HERE = Path(__file__).parent
@@ -44,6 +43,28 @@ of evaluations, is run once.
 Figures = dict[str, float | bool]
 
 
+def random_mdp(rng: np.random.Generator, n_states: int) -> TabularMDP:
+    """Draw a model in which each of four actions may lead to three states."""
+    ends = np.arange(0, 3 * n_states + 1, 3)
+    transition = []
+    for _ in range(4):
+        targets = [rng.choice(n_states, size=3, replace=False) for _ in range(n_states)]
+        chances = rng.dirichlet(np.ones(3), size=n_states).ravel()
+        entries = (chances, np.concatenate(targets), ends)
+        transition.append(csr_array(entries, shape=(n_states, n_states)))
+    return TabularMDP(
+        transition=tuple(transition),
+        start=rng.dirichlet(np.ones(n_states)),
+        reward=rng.normal(size=n_states),
+    )
+
+
+def random_policy(rng: np.random.Generator, mdp: TabularMDP) -> Policy:
+    """Draw a policy (S, A), each row uniform on the simplex."""
+    rows = rng.dirichlet(np.ones(mdp.n_actions), size=mdp.n_states)
+    return Policy(probabilities=rows)
+
+
 def comparison(side: int, named: list[str]) -> dict[str, Figures]:
     """The plain way over sparse matrices (`sparse_peers`) and ours, one after the
     other, in processor seconds.
@@ -55,7 +76,7 @@ def comparison(side: int, named: list[str]) -> dict[str, Figures]:
     """
     corner, entangled = (
         cliff_world(side, side),
-        random_mdp(np.random.default_rng(0), side**2, 4),
+        random_mdp(np.random.default_rng(0), side**2),
     )
     spread = replace(corner, start=np.full(side**2, 1 / side**2))
     noisy = epsilon_greedy(greedy(corner, HORIZON), 0.3, "others")

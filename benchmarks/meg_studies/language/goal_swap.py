@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.data.mdp import Floats
-from gde_plugins.meg.trajectories.placebo import TARGET, Place, ending_at
 from gde_plugins.meg.trajectories.tabular_agent import Tabulated, expected
 from gde_plugins.meg.trajectories.utilities import Feature
 from meg_studies.language.scenes import Swap
+from meg_studies.placebo import TARGET, Place, ending_at
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from random_worlds import random_policy
 
 from gde.data.mdp import Floats
 from gde_plugins.meg import unknown_utility
@@ -12,7 +13,7 @@ from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries, lower_bound
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
 from gde_plugins.meg.trajectories.tabular_agent import Tabulated
-from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy, random_policy
+from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
 WORLD = cliff_world(4, 3)
 HORIZON = 6
@@ -53,7 +54,7 @@ def test_too_few_clusters_are_said() -> None:
     pytest.importorskip("torch")
     agent = Tabulated(
         mdp=WORLD,
-        probabilities=random_policy(np.random.default_rng(0), WORLD).probabilities,
+        probabilities=random_policy(0, WORLD, concentration=1.0).probabilities,
         steps=3,
     )
     tries = tabulated(

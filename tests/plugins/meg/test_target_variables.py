@@ -9,6 +9,7 @@ import pytest
 from causal_parts import mdp_diagram, random_network, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from random_worlds import random_mdp, random_policy
 from scipy.special import entr
 
 import gde_plugins.meg.solvers.known as mdp_known
@@ -24,7 +25,6 @@ from gde_plugins.meg.causal import (
     with_recall,
 )
 from gde_plugins.meg.causal.graph import d_separated, descendants
-from gde_plugins.meg.worlds import random_mdp, random_policy
 
 SEEDS = st.integers(0, 10**6)
 CHEESE = utility("U", [-1.0, 1.0], ["T"])
@@ -188,9 +188,8 @@ def test_scale_and_origin_of_a_utility_mean_nothing(
 @given(SEEDS)
 def test_a_diagram_of_an_mdp_agrees_with_the_solver_for_mdps(seed: int) -> None:
     """The decisions do not recall earlier states, and need not."""
-    rng = np.random.default_rng(seed)
-    mdp = random_mdp(rng, 3, 2, successors=2)
-    policy = random_policy(rng, mdp, 3)
+    mdp = random_mdp(seed, "endless", 3, 2)
+    policy = random_policy(seed, mdp, 3)
     found = known_utility(mdp_diagram(mdp, policy, 3))
     expected = mdp_known.known_utility(mdp, policy, horizon=3)
     assert found.value == pytest.approx(expected.value, abs=1e-8)

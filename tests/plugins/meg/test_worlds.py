@@ -11,8 +11,6 @@ from gde_plugins.meg.worlds import (
     cliff_world,
     epsilon_greedy,
     greedy,
-    random_mdp,
-    random_policy,
     unrolled,
 )
 
@@ -116,27 +114,6 @@ def test_errors_are_among_all_actions_or_among_the_others(epsilon: float) -> Non
 def test_epsilon_is_a_probability() -> None:
     with pytest.raises(ValueError, match=r"epsilon: wanted a probability, got -0\.1"):
         epsilon_greedy(Policy(probabilities=np.eye(2)), -0.1)
-
-
-@given(st.integers(0, 1000), st.integers(1, 6), st.integers(0, 2))
-def test_random_worlds_are_drawn_from_their_generator_alone(
-    seed: int, n_states: int, n_terminal: int
-) -> None:
-    counterfactuals = [
-        random_mdp(np.random.default_rng(seed), n_states + 2, 3, n_terminal=n_terminal)
-        for _ in range(2)
-    ]
-    assert (
-        counterfactuals[0].transition[2] != counterfactuals[1].transition[2]
-    ).nnz == 0
-    assert (counterfactuals[0].reward == counterfactuals[1].reward).all()
-    if n_terminal:
-        assert counterfactuals[0].terminal is not None
-        assert counterfactuals[0].terminal.sum() == n_terminal
-        assert counterfactuals[0].start[counterfactuals[0].terminal].sum() == 0
-    assert random_policy(
-        np.random.default_rng(seed), counterfactuals[0], 5
-    ).probabilities.shape == (5, n_states + 2, 3)
 
 
 def test_greedy_heeds_what_the_terminal_state_pays() -> None:

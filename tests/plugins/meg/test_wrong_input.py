@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_worlds import random_policy
 
 from gde import Policy, TabularMDP
 from gde_plugins.meg import (
@@ -26,13 +27,12 @@ from gde_plugins.meg.worlds import (
     cliff_world,
     epsilon_greedy,
     greedy,
-    random_policy,
 )
 
 RNG = np.random.default_rng(0)
 STAY, SWITCH = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
 WORLD = cliff_world(4, 3)
-POLICY, TIMED = random_policy(RNG, WORLD), random_policy(RNG, WORLD, 5)
+POLICY, TIMED = random_policy(0, WORLD), random_policy(0, WORLD, 5)
 HANDS = Diagram(
     decision("D1", [0.2, 0.8]),
     decision("D2", [0.2, 0.8]),
@@ -226,7 +226,6 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("wind: wanted a probability, got nan", lambda: cliff_world(wind=NAN)),
         ("horizon must be", lambda: greedy(WORLD, 0)),
         ("epsilon: wanted a probability", lambda: epsilon_greedy(POLICY, NAN)),
-        ("horizon must be", lambda: random_policy(RNG, WORLD, 0)),
     ],
     "episodes": [
         (

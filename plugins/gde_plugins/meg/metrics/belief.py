@@ -26,11 +26,10 @@ from gde_plugins.meg.metrics.recorded import (
     model_of,
     one_turn,
 )
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
 from gde_plugins.meg.verdict.pursuits import goals_of
@@ -42,6 +41,10 @@ GOAL = "goal"
 """The class of cell that is read from decoded maps."""
 PRIOR = 0.5
 """Prior count of each action in each of an agent's surroundings."""
+MAGNITUDES = np.geomspace(0.03, 30, 13)
+"""Rationalities that are tried, in units of 1 / what a time step at the goal is
+worth.
+"""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
@@ -326,6 +329,15 @@ def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
     swapped[mode] = believed[goal].max()
     swapped[goal] = believed[best]
     return swapped
+
+
+def same_cell(world: TabularMDP, places: Mask) -> Mask:
+    """Return the (S,) states that share a cell with one of these."""
+    rows = world.labels["row"].tolist()
+    columns = world.labels["column"].tolist()
+    cells = list(zip(rows, columns, strict=True))
+    wanted = {cells[state] for state in np.flatnonzero(places)}
+    return np.array([cell in wanted for cell in cells])
 
 
 def _goal_probabilities(
