@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 from gde.data.json import Labels
@@ -16,7 +16,7 @@ PLACE = re.compile(r"\{(\w+)\}")
 """A label's name in a title, e.g. "{utility}"."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """The meaning of a number, for reports, tables and comparisons."""
 
@@ -35,6 +35,7 @@ class Measure:
     """
     better: Better = ""
     """The better direction; empty where neither is better."""
+    _: KW_ONLY
     group: str = ""
     """The heading of its table."""
     headline: bool = False

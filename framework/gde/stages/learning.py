@@ -30,19 +30,15 @@ FIRST = 4
 CODE, COMPRESSION, CURVE = "code", "compression", "curve"
 MEASURES = (
     Measure(
-        name=f"{CODE}.*",
-        title="* code length",
-        unit="bits",
-        better="less",
+        f"{CODE}.*",
+        "* code length",
+        "bits",
+        "less",
         headline=True,
         phrase="codes the * in {}",
     ),
-    Measure(
-        name=f"{COMPRESSION}.*",
-        title="* compression (uniform code / code)",
-        better="more",
-    ),
-    Measure(name=f"{CURVE}.*", title="Learning curve, mean: *"),
+    Measure(f"{COMPRESSION}.*", "* compression (uniform code / code)", better="more"),
+    Measure(f"{CURVE}.*", "Learning curve, mean: *"),
 )
 """The numbers of this module, which every probe may have."""
 

@@ -21,16 +21,16 @@ from gde_plugins.probes.arrays import Doubles, Floats
 
 Label = str | float | None
 RIGHT = Measure(
-    name="right",
-    title="Turns decoded right",
-    unit="share",
-    better="more",
+    "right",
+    "Turns decoded right",
+    "share",
+    "more",
     headline=True,
     phrase="decodes the label in {} of turns",
 )
 ERROR = Measure(
-    name="mae",
-    title="Mean absolute error",
+    "mae",
+    "Mean absolute error",
     better="less",
     headline=True,
     phrase="predicts the label with a mean absolute error of {}",

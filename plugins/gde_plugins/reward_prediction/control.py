@@ -39,9 +39,7 @@ VARIANTS: Mapping[str, Choice] = {
     "objects": Choice(name=FACTORY, alias="objects", config={"level": 3}),
 }
 """Reward models with settings, by label."""
-REGRET = Measure(
-    name="regret", title="Regret", unit="share", better="less", contender="reward"
-)
+REGRET = Measure("regret", "Regret", "share", "less", contender="reward")
 BLIND = (*READING_NOTHING, "shuffled")
 """Reward models that do not read what they see."""
 BESIDE_RANDOM = "against random actions"

@@ -7,13 +7,7 @@ from gde.data.result import Measurement
 from gde.numerics.leaderboard import Standing
 from gde_plugins.reward_prediction.domains import Domain
 
-EPIC = Measure(
-    name="epic",
-    title="EPIC distance",
-    unit="distance",
-    better="less",
-    contender="reward",
-)
+EPIC = Measure("epic", "EPIC distance", "distance", "less", contender="reward")
 BESIDE = "against the best that reads nothing"
 
 
