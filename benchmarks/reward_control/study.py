@@ -16,7 +16,7 @@ from gde.data.measure import Measure
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import played
+from gde.numerics.episodes import played, unmeasured
 from gde.numerics.leaderboard import OVERALL, Scores, Standing, leaderboard
 from gde.numerics.stats import CONFIDENCE, Finding, spearman
 from gde.offers import Capability
@@ -39,9 +39,7 @@ VARIANTS: Mapping[str, Choice] = {
     "objects": Choice(name=FACTORY, alias="objects", config={"level": 3}),
 }
 """Reward models with settings, by label."""
-REGRET = Measure(
-    name="regret", title="Regret", unit="share", better="less", contender="reward"
-)
+REGRET = Measure("regret", "Regret", "share", "less", contender="reward")
 BLIND = (*READING_NOTHING, "shuffled")
 """Reward models that do not read what they see."""
 BESIDE_RANDOM = "against random actions"
@@ -269,9 +267,12 @@ def rank_correlation(
         )
     if found.value is not None:
         found = replace(found, interval=_around(found.value, n))
-    correlation = found.statistic("rank_correlation", "correlation", n)
+    correlation = found.statistic("rank_correlation", n)
     p_value = found.significance("rank_correlation.p", n)
-    return replace(correlation, where=where), replace(p_value, where=where)
+    return (
+        replace(correlation, unit="correlation", where=where),
+        replace(p_value, unit="probability", where=where),
+    )
 
 
 def _around(correlation: float, n: int) -> tuple[float, float]:
@@ -298,9 +299,7 @@ def _regret(standing: Standing | None, label: str) -> Measurement:
     where = {"reward": label}
     if standing is None:
         reason = "no episode was finished, see the run"
-        return Measurement(
-            name="regret", value=None, unit="share", n=0, where=where, reason=reason
-        )
+        return unmeasured("regret", reason, where, "share")
     return Measurement(
         name="regret",
         value=standing.value,

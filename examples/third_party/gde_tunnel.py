@@ -151,7 +151,7 @@ class TreasureProbe:
         self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
     ) -> Sequence[Measurement]:
         right = readout.predict(test.inputs) == test.labels
-        return [cluster_share(right, test.groups, rng).measurement("right", "share")]
+        return [cluster_share(right, test.groups, rng).measurement("right")]
 
     def turn_scores(
         self, decoded: NDArray[np.float32], test: ProbeDataset

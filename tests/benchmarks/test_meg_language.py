@@ -10,6 +10,7 @@ from meg_studies.config import LanguageConfig
 from meg_studies.language.policies import policies_of
 from meg_studies.language.scenes import Scene, swaps
 from meg_studies.language.study import LanguageStudy
+from meg_studies.placebo import goal_of
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -17,7 +18,6 @@ from gde.errors import GdeError
 from gde.parts.agent import Agent, Brief
 from gde.testing import check_reproduction
 from gde.testing.context import PlainContext
-from gde_plugins.meg.trajectories.placebo import goal_of
 
 SETTINGS = {"size": 7, "density": 1.0}
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")

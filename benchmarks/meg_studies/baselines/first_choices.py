@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.trajectories.placebo import Place, goal_of, placebo
 from meg_studies.baselines.walkers import Maker, Memory, successors
+from meg_studies.placebo import Place, goal_of, placebo
 
 RESPONDS = 0.02
 """Mean total variation of first choices from which on they count as different."""

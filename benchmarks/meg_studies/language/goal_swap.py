@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.trajectories.placebo import TARGET, Place
 from gde_plugins.meg.trajectories.utilities import Feature
 from meg_studies.language.scenes import Swap
 from meg_studies.language.tabular_agent import Tabulated, expected
+from meg_studies.placebo import TARGET, Place
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

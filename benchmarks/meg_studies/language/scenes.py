@@ -18,7 +18,7 @@ from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment, HasGoals, HasMDP
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
-from gde_plugins.meg.trajectories.placebo import Place, goal_of
+from meg_studies.placebo import Place, goal_of
 
 GRID = "grid"
 

@@ -85,10 +85,10 @@ def _rows(kind: str, samples: int, n_worlds: int) -> Iterator[Comparison]:
     n_agents = len(everyone) // samples
     runs = [*range(samples)] * n_agents
     rng = generator(samples, "meg-validity", kind)
-    overall = cluster_share(everyone, runs, rng).measurement(CALLED, "share")
     name = f"all {n_agents} goal-blind agents"
     where = {"world": kind, "agent": name}
-    overall = replace(overall, where=where)
+    overall = cluster_share(everyone, runs, rng).measurement(CALLED, where)
+    overall = replace(overall, unit="share")
     yield _row("False positives, all agents", kind, overall)
 
 

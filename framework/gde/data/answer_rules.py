@@ -6,7 +6,7 @@ names them equally, as in a list. The last of several statements counts.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -52,9 +52,6 @@ class Named:
     text: str
     begin: int
     end: int
-
-
-Find = Callable[[str, Sequence[str]], list[Named]]
 
 
 def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
 from gde.data.json import Labels
@@ -16,7 +16,7 @@ PLACE = re.compile(r"\{(\w+)\}")
 """A label's name in a title, e.g. "{utility}"."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """The meaning of a number, for reports, tables and comparisons."""
 
@@ -30,11 +30,12 @@ class Measure:
     "goal": see `titled`.
     """
     unit: str = ""
-    """"share", "cells", "bits", "nats", "turns" ...; empty for the unit of the measured
-    quantity.
+    """"share", "cells", "bits", "nats", "turns" ..., which the numbers need not repeat.
+    Empty where each number has its own, e.g. that of another quantity.
     """
     better: Better = ""
     """The better direction; empty where neither is better."""
+    _: KW_ONLY
     group: str = ""
     """The heading of its table."""
     headline: bool = False

@@ -125,8 +125,10 @@ class Measurement:
 
     name: str
     value: float | None
-    unit: str
-    """"share", "cells", "bits", "count", "nats" ..."""
+    unit: str = ""
+    """"share", "cells", "bits", "count", "nats" ... The run fills in the unit of the
+    number's `Measure`; a part gives one only where that names none.
+    """
     n: int
     """The number of observations."""
     clusters: int | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.stats import Estimate, cluster_share
@@ -141,7 +142,7 @@ def pooled_share(
     """
     found = [one for one in counts if one.of]
     if not found:
-        return unmeasured(name, "share", reason)
+        return unmeasured(name, reason)
 
     clusters, hits, of = zip(*found, strict=True)
     # Every name has its own random numbers, so that no metric changes the interval of
@@ -151,47 +152,53 @@ def pooled_share(
 
     # The estimate counts episodes; a reader wants to know the number of decisions.
     share = replace(share, n=sum(of))
-    return share.measurement(name, "share")
+    return share.measurement(name)
 
 
 def over_worlds(
     evidence: Evidence,
     name: str,
-    unit: str,
     values: Mapping[Place, float],
     estimate: Callable[..., Estimate] = cluster_share,
+    reason: str = NOTHING_FINISHED,
 ) -> Measurement:
-    """The mean over at least one world, with equal weights and one value for each; n
-    counts the worlds.
+    """The mean over worlds, with equal weights and one value for each; n counts the
+    worlds.
 
     Args:
         evidence: gives the seed for resampling.
         name: of the measurement, and of its stream of random numbers.
-        unit: of the values.
         values: in [0, 1].
         estimate: `gde.numerics.stats.cluster_mean` for values of another range.
+        reason: why there may be no value.
     """
     in_clusters = [(place.cluster, value) for place, value in values.items()]
-    return over_episodes(evidence, name, unit, in_clusters, estimate)
+    return over_episodes(evidence, name, in_clusters, estimate, reason)
 
 
 def over_episodes(
     evidence: Evidence,
     name: str,
-    unit: str,
     values: Sequence[tuple[str, float]],
     estimate: Callable[..., Estimate] = cluster_share,
+    reason: str = NOTHING_FINISHED,
 ) -> Measurement:
-    """The mean of at least one value, each with its cluster; n counts the values.
+    """The mean of values, each with its cluster; n counts the values.
 
     The other arguments are those of `over_worlds`.
     """
+    if not values:
+        return unmeasured(name, reason)
     clusters, numbers = zip(*values, strict=True)
     rng = generator(evidence.seed, "metric", name)
     mean = estimate(numbers, clusters, rng)
-    return mean.measurement(name, unit)
+    return mean.measurement(name)
 
 
-def unmeasured(name: str, unit: str, reason: str) -> Measurement:
+def unmeasured(
+    name: str, reason: str, where: Labels | None = None, unit: str = ""
+) -> Measurement:
     """A measurement without a value."""
-    return Measurement(name=name, value=None, unit=unit, n=0, reason=reason)
+    return Measurement(
+        name=name, value=None, unit=unit, n=0, where=where or {}, reason=reason
+    )

@@ -1,9 +1,11 @@
 """Metrics, which turn evidence into numbers."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from gde.data.evidence import Evidence
+from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.parts.probe import Probe
 
@@ -17,6 +19,21 @@ class Metric(Protocol):
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """The metric's numbers; a missing number is a Measurement with a reason."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A metric whose numbers have the units that its measures declare."""
+
+    metric: Metric
+    measures: Measures
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        """A number that no measure declares, or none with a unit, keeps its own."""
+        return [
+            replace(one, unit=self.measures[one.name].unit or one.unit)
+            for one in self.metric(evidence)
+        ]
 
 
 @runtime_checkable

@@ -8,6 +8,7 @@ from gde.comparisons.contest import Contest
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.reporting.findings import Beside, Probed, headlines, probed
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
@@ -109,7 +110,7 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
             return headline.ours
     if not one.reason:
         return None
-    return Measurement(name=measure.name, value=None, unit="", n=0, reason=one.reason)
+    return unmeasured(measure.name, one.reason)
 
 
 def own_verdicts(found: Contest) -> list[str]:

@@ -1,7 +1,7 @@
 """The stages of a run, in the order in which they are called."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import (
     AbstractContextManager,
     nullcontext,
@@ -14,6 +14,7 @@ from gde.data.json import Json, Labels
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
+from gde.parts.metric import Declared
 from gde.request.catalogue import call_each
 from gde.request.provenance import provenance, with_models
 from gde.request.ready import Ready
@@ -28,7 +29,6 @@ from gde.stages.progress import Listeners, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
-from gde.stages.scoring import Maker
 from gde.store import manifest
 from gde.store.damage import decoding
 from gde.store.folder import RunFolder
@@ -242,7 +242,7 @@ class Pipeline:
             found["retried"] = retried
         return {**found, **reuse_note(self.journal, self.ready.how.cache)}
 
-    def metrics(self) -> list[tuple[str, Maker]]:
+    def metrics(self) -> list[tuple[str, Callable[[], Declared]]]:
         """The metrics that can be made here, each with its maker."""
         return [
             (chosen.label, partial(self.resources.metric_of, chosen))

@@ -7,16 +7,17 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
+from gde.data.measure import Measures
 from gde.data.observation import Task, World
 from gde.data.plan import Choice
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
-from gde.offers import Capability
+from gde.offers import Capability, MetricOffer
 from gde.parts.agent import Agent, Brief
 from gde.parts.context import Through
 from gde.parts.environment import Environment
 from gde.parts.language_model import LanguageModel
-from gde.parts.metric import Metric
+from gde.parts.metric import Declared, Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
@@ -71,7 +72,7 @@ class Resources:
         reuse = Reuse(Path(how.cache) if how.cache else None)
         budget = Budget(how, journal, left)
         self.models = Models(self._make_model, journal, budget, reuse)
-        self._metrics: dict[str, Metric] = {}
+        self._metrics: dict[str, Declared] = {}
         self._reward_scopes: dict[str, Scope] = {}
 
     def context(
@@ -140,10 +141,13 @@ class Resources:
         model = self.make(chosen, scope or self._reward_scopes[name])
         return Shown(chosen.label, model, chosen.needs)
 
-    def metric_of(self, chosen: Chosen) -> Metric:
+    def metric_of(self, chosen: Chosen) -> Declared:
         """The metric, made once per process: it keeps nothing between two evidences."""
         if chosen.label not in self._metrics:
-            self._metrics[chosen.label] = self.make(chosen)
+            offer = chosen.entry.offer
+            assert isinstance(offer, MetricOffer)
+            made = Declared(self.make(chosen), Measures(offer.measures))
+            self._metrics[chosen.label] = made
         return self._metrics[chosen.label]
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ from gde.data.measure import Measure, Measures
 from gde.data.probe import CodedTurns, Fit, Likelihoods, ProbeDataset
 from gde.data.result import Measurement
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde.parts.probe import PredictsLabels, Probe, Readout, ScoresTurns
 from gde.seeding import generator
@@ -29,19 +30,15 @@ FIRST = 4
 CODE, COMPRESSION, CURVE = "code", "compression", "curve"
 MEASURES = (
     Measure(
-        name=f"{CODE}.*",
-        title="* code length",
-        unit="bits",
-        better="less",
+        f"{CODE}.*",
+        "* code length",
+        "bits",
+        "less",
         headline=True,
         phrase="codes the * in {}",
     ),
-    Measure(
-        name=f"{COMPRESSION}.*",
-        title="* compression (uniform code / code)",
-        better="more",
-    ),
-    Measure(name=f"{CURVE}.*", title="Learning curve, mean: *"),
+    Measure(f"{COMPRESSION}.*", "* compression (uniform code / code)", better="more"),
+    Measure(f"{CURVE}.*", "Learning curve, mean: *"),
 )
 """The numbers of this module, which every probe may have."""
 
@@ -150,16 +147,14 @@ class Learning:
         counts = np.isfinite(scores)
         if not counts.any():
             reason = "no held-out turn counts"
-            return Measurement(
-                name=name, value=None, unit=unit, n=0, reason=reason, where=where
-            )
+            return unmeasured(name, reason, where, unit)
         values = scores[counts]
         rng = generator(self.seed, name, self.fit.name, n_worlds or "all")
         # A share has an interval even where all values are the same.
         is_share = values.min() >= 0 and values.max() <= 1
         estimated = cluster_share if is_share else cluster_mean
         estimate = estimated(values, self.test.groups[counts], rng)
-        return replace(estimate.measurement(name, unit), where=where)
+        return replace(estimate.measurement(name, where), unit=unit)
 
     def _code(
         self, probe: PredictsLabels, steps: Sequence[_Step]
@@ -215,12 +210,11 @@ class Learning:
         counts = np.isfinite(of_turns)
         rng = generator(self.seed, CODE, self.fit.name, name)
         estimate = cluster_mean(of_turns[counts], worlds[counts], rng)
-        yield estimate.measurement(f"{CODE}.{name}", "bits")
+        yield estimate.measurement(f"{CODE}.{name}")
         compression = guessed[counts].mean() / of_turns[counts].mean()
         yield Measurement(
             name=f"{COMPRESSION}.{name}",
             value=float(compression),
-            unit="",
             n=estimate.n,
         )
 
@@ -275,9 +269,7 @@ def _shares(bits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _no_code(name: str, reason: str) -> Measurement:
-    return Measurement(
-        name=f"{CODE}.{name}", value=None, unit="bits", n=0, reason=reason
-    )
+    return unmeasured(f"{CODE}.{name}", reason)
 
 
 def _unmeasured(reason: str) -> Learned:

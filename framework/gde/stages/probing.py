@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from threading import Lock
 
@@ -29,6 +29,7 @@ from gde.data.result import TELL_APART, Measurement, repeated
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.numerics.controls import over_initialisations
+from gde.numerics.episodes import unmeasured
 from gde.parts.probe import (
     Probe,
     Readout,
@@ -290,7 +291,7 @@ class ProbeStage:
         decoded = readout.predict(test.inputs)
         return ProbeReport(
             fit=fit,
-            measurements=tuple(measurements),
+            measurements=tuple(map(partial(self._with_unit, fit), measurements)),
             n_train=len(train.groups),
             n_test=len(test.groups),
             rows=tuple(rows),
@@ -300,6 +301,10 @@ class ProbeStage:
             scores=_scores(probe, decoded, test),
             coded=coded,
         )
+
+    def _with_unit(self, fit: Fit, one: Measurement) -> Measurement:
+        declared = self.meanings[f"{fit.probe}.{one.name}"].unit
+        return replace(one, unit=declared or one.unit)
 
     def _without_activations(self, fit: Fit, place: str) -> ProbeReport:
         said = self._said
@@ -401,9 +406,7 @@ class ProbeStage:
             is_here = conditions == i
             if not is_here.any():
                 reason = "no world of this condition was held out; more episodes give every condition some"
-                yield Measurement(
-                    name="all", value=None, unit="", n=0, where=labels, reason=reason
-                )
+                yield unmeasured("all", reason, labels)
                 continue
 
             rng = generator(self.seed, "score", fit.name, i)

@@ -14,7 +14,7 @@ from gde.data.result import (
     repeated,
 )
 from gde.errors import GdeError
-from gde.parts.metric import Metric, RemarksTurns
+from gde.parts.metric import Declared, Metric, RemarksTurns
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import restricted
 from gde.stages.failing import failure_of, pass_on
@@ -78,14 +78,14 @@ def score(
 
 
 def remarked(
-    evidence: Evidence, metrics: Sequence[tuple[str, Maker]]
+    evidence: Evidence, metrics: Sequence[tuple[str, Callable[[], Declared]]]
 ) -> tuple[Evidence, tuple[Failure, ...]]:
     """Add what the metrics say of single turns; collect failures to say it."""
     remarks: dict[tuple[str, int], str] = {}
     failures = []
     for name, make in metrics:
         try:
-            metric = make()
+            metric = make().metric
             if isinstance(metric, RemarksTurns):
                 remarks.update(metric.remarks(evidence))
         except BaseException as error:

@@ -62,7 +62,6 @@ def results(
             yield Measurement(
                 name=fit.probe,
                 value=None,
-                unit="",
                 n=0,
                 where=fit.where,
                 reason=report.reason,

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gde.data.measure import Measures
 from gde.errors import GdeError
+from gde.offers import MetricOffer
 from gde.parts.context import OutsideRun
 from gde.parts.language_model import LanguageModel
-from gde.parts.metric import Metric
+from gde.parts.metric import Declared, Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue, Entry
@@ -39,8 +41,9 @@ class PlainContext(OutsideRun):
         return Shown(name, self._made(entry), entry.offer.needs)
 
     def metric(self, name: str) -> Metric:
-        metric: Metric = self._made(Catalogue.default().find_metric(name))
-        return metric
+        entry = Catalogue.default().find_metric(name)
+        assert isinstance(entry.offer, MetricOffer)
+        return Declared(self._made(entry), Measures(entry.offer.measures))
 
     def readout(self, probe: str, fit: str) -> Readout:
         if (probe, fit) not in self.readouts:

@@ -21,13 +21,10 @@ def check_measurements(measurements: Sequence[Measurement]) -> None:
         )
         name = measurement.name
         promise(name, "a measurement must have a name")
-        if measurement.value is None:
-            promise(
-                measurement.interval is None,
-                f"{name}: without a value there can be no interval",
-            )
-        else:
-            promise(measurement.unit, f"{name}: a value must have a unit")
+        promise(
+            measurement.value is not None or measurement.interval is None,
+            f"{name}: without a value there can be no interval",
+        )
 
     places = [(each.name, tuple(sorted(each.where.items()))) for each in measurements]
     twice = sorted({name for name, where in places if places.count((name, where)) > 1})

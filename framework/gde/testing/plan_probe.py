@@ -88,7 +88,7 @@ class PlanProbe:
         """ "accuracy": the share of the next actions that are decoded."""
         right = readout.predict(test.inputs).argmax(axis=-1) == test.labels
         accuracy = cluster_mean(right.mean(axis=1), test.groups, rng)
-        return (accuracy.measurement("accuracy", "share"),)
+        return (accuracy.measurement("accuracy"),)
 
 
 def _features(inputs: NDArray[np.float32]) -> NDArray[np.float64]:

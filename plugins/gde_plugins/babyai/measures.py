@@ -2,40 +2,31 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from gde.data.measure import Measure
 
 PREDICT = "Predict: state after actions"
 PLAN = "Plan: path to a cell"
 DECOMPOSE = "Decompose: subgoals"
-CERTIFIED = "Certified bounds"
+Certified = partial(Measure, group="Certified bounds")
 
 
 def _unusable(task: str, group: str) -> tuple[Measure, ...]:
     return (
+        Measure(f"{task}.unusable", "Unusable answers", "share", "less", group=group),
         Measure(
-            name=f"{task}.unusable",
-            title="Unusable answers",
-            unit="share",
-            better="less",
-            group=group,
-        ),
-        Measure(
-            name=f"{task}.unusable.*",
-            title="Unusable answers: *",
-            unit="share",
-            better="less",
-            group=group,
+            f"{task}.unusable.*", "Unusable answers: *", "share", "less", group=group
         ),
     )
 
 
 def _pairs(task: str, group: str) -> Measure:
     return Measure(
-        name=f"{task}.pairs",
-        title="Grounded pairs with two right answers",
-        unit="share",
-        better="more",
+        f"{task}.pairs",
+        "Grounded pairs with two right answers",
+        "share",
+        "more",
         group=group,
     )
 
@@ -50,13 +41,7 @@ def _rate(
 ) -> tuple[Measure, ...]:
     """A score in [0, 1], read in three ways, with its blind baselines."""
     plain = Measure(
-        name=name,
-        title=title,
-        unit="share",
-        better="more",
-        group=group,
-        headline=headline,
-        phrase=phrase,
+        name, title, "share", "more", group=group, headline=headline, phrase=phrase
     )
     _, _, what = title.rpartition(": ")
     what = what[:1].upper() + what[1:]
@@ -93,32 +78,32 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             phrase="predicted position and direction in {} of predict questions",
         ),
         Measure(
-            name="predict.position",
-            title="Success rate, position only",
-            unit="share",
-            better="more",
+            "predict.position",
+            "Success rate, position only",
+            "share",
+            "more",
             group=PREDICT,
         ),
         Measure(
-            name="predict.distance",
-            title="Manhattan distance, all usable answers",
-            unit="cells",
-            better="less",
+            "predict.distance",
+            "Manhattan distance, all usable answers",
+            "cells",
+            "less",
             group=PREDICT,
         ),
         _pairs("predict", PREDICT),
         Measure(
-            name="predict.distance_published",
-            title="Manhattan distance, published parser",
-            unit="cells",
-            better="less",
+            "predict.distance_published",
+            "Manhattan distance, published parser",
+            "cells",
+            "less",
             group=PREDICT,
         ),
         Measure(
-            name="predict.distance_wrong",
-            title="Manhattan distance, wrong answers",
-            unit="cells",
-            better="less",
+            "predict.distance_wrong",
+            "Manhattan distance, wrong answers",
+            "cells",
+            "less",
             group=PREDICT,
         ),
         *_unusable("predict", PREDICT),
@@ -137,40 +122,36 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             published=False,
         ),
         Measure(
-            name="plan.efficiency",
-            title="Efficiency against the expert, 0 without success",
-            unit="ratio",
-            better="more",
+            "plan.efficiency",
+            "Efficiency against the expert, 0 without success",
+            "ratio",
+            "more",
             group=PLAN,
         ),
         _pairs("plan", PLAN),
         Measure(
-            name="plan.efficiency_published",
-            title="Efficiency against the expert, published parser",
-            unit="ratio",
-            better="more",
+            "plan.efficiency_published",
+            "Efficiency against the expert, published parser",
+            "ratio",
+            "more",
             group=PLAN,
         ),
         Measure(
-            name="plan.efficiency_successful",
-            title="Efficiency against the expert, successful plans",
-            unit="ratio",
-            better="more",
+            "plan.efficiency_successful",
+            "Efficiency against the expert, successful plans",
+            "ratio",
+            "more",
             group=PLAN,
         ),
         Measure(
-            name="plan.optimality",
-            title="Efficiency against the shortest path, successful plans",
-            unit="share",
-            better="more",
+            "plan.optimality",
+            "Efficiency against the shortest path, successful plans",
+            "share",
+            "more",
             group=PLAN,
         ),
         Measure(
-            name="plan.distance",
-            title="Final distance to the target",
-            unit="cells",
-            better="less",
-            group=PLAN,
+            "plan.distance", "Final distance to the target", "cells", "less", group=PLAN
         ),
         *_unusable("plan", PLAN),
     ),
@@ -202,17 +183,17 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=False,
         ),
         Measure(
-            name="decompose.within.*",
-            title="Success with at most * added subgoals",
-            unit="share",
-            better="more",
+            "decompose.within.*",
+            "Success with at most * added subgoals",
+            "share",
+            "more",
             group=DECOMPOSE,
         ),
         Measure(
-            name="decompose.added",
-            title="Subgoals added by the expert",
-            unit="count",
-            better="less",
+            "decompose.added",
+            "Subgoals added by the expert",
+            "count",
+            "less",
             group=DECOMPOSE,
         ),
         *_unusable("decompose", DECOMPOSE),
@@ -222,47 +203,30 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
 
 
 BOUNDS: tuple[Measure, ...] = (
-    Measure(
-        name="bounds.accuracy.least",
-        title="Accuracy, at least",
-        unit="share",
-        better="more",
-        group=CERTIFIED,
+    Certified(
+        "bounds.accuracy.least",
+        "Accuracy, at least",
+        "share",
+        "more",
         headline=True,
         instead="accuracy",
     ),
-    Measure(
-        name="bounds.accuracy.most",
-        title="Accuracy, at most",
-        unit="share",
-        better="more",
-        group=CERTIFIED,
+    Certified(
+        "bounds.accuracy.most",
+        "Accuracy, at most",
+        "share",
+        "more",
         headline=True,
         instead="accuracy",
     ),
-    Measure(
-        name="bounds.accuracy.certified",
-        title="Accuracy at the certified turns alone",
-        unit="share",
-        better="more",
-        group=CERTIFIED,
+    Certified(
+        "bounds.accuracy.certified",
+        "Accuracy at the certified turns alone",
+        "share",
+        "more",
     ),
-    Measure(
-        name="bounds.certified", title="Certified turns", unit="share", group=CERTIFIED
-    ),
-    Measure(
-        name="bounds.regret.least",
-        title="Regret, at least",
-        unit="turns",
-        better="less",
-        group=CERTIFIED,
-    ),
-    Measure(
-        name="bounds.regret.most",
-        title="Regret, at most",
-        unit="turns",
-        better="less",
-        group=CERTIFIED,
-    ),
+    Certified("bounds.certified", "Certified turns", "share"),
+    Certified("bounds.regret.least", "Regret, at least", "turns", "less"),
+    Certified("bounds.regret.most", "Regret, at most", "turns", "less"),
 )
 """The measures of what is certain about the optimum."""

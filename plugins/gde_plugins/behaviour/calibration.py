@@ -43,7 +43,7 @@ def calibration(evidence: Evidence) -> Sequence[Measurement]:
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED, CERTIFIED)
     if reason:
-        return [unmeasured(name, "share", reason) for name in NAMES]
+        return [unmeasured(name, reason) for name in NAMES]
 
     published: dict[Place, float] = {}
     released: dict[Place, float] = {}
@@ -53,11 +53,9 @@ def calibration(evidence: Evidence) -> Sequence[Measurement]:
         if answered:
             published[place] = pair_error(answered)
             released[place] = released_error(answered)
-    if not published:
-        return [unmeasured(name, "share", UNANSWERED) for name in NAMES]
     return [
-        over_worlds(evidence, "calibration.ece", "share", published),
-        over_worlds(evidence, "calibration.ece_released", "share", released),
+        over_worlds(evidence, "calibration.ece", published, reason=UNANSWERED),
+        over_worlds(evidence, "calibration.ece_released", released, reason=UNANSWERED),
     ]
 
 

@@ -44,12 +44,12 @@ MARGINS = (
     ("size", "density", DISTANCE),
 )
 """The last are the heat maps of Arghal et al. (2026), fig. 4."""
-UNITS = {
-    "difficulty.accuracy": "share",
-    "difficulty.success": "share",
-    "difficulty.jsd": "bits",
-    "difficulty.entropy": "bits",
-}
+NAMES = (
+    "difficulty.accuracy",
+    "difficulty.success",
+    "difficulty.jsd",
+    "difficulty.entropy",
+)
 NOTHING_VARIES = "size and density do not vary, and the optimal values are no distances"
 
 
@@ -89,10 +89,10 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
         if not axes:
             reason = NOTHING_VARIES
     if reason:
-        return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
+        return [unmeasured(name, reason) for name in NAMES]
 
     measured: list[Measurement] = []
-    for name in UNITS:
+    for name in NAMES:
         samples = list(_samples(name, trajectories))
         for margin in MARGINS:
             # Only steps are many enough for all three axes.
@@ -127,14 +127,13 @@ def _measured(
     evidence: Evidence, name: str, samples: Sequence[Sample], margin: tuple[str, ...]
 ) -> Iterator[Measurement]:
     """Measure every cell of one margin."""
-    unit = UNITS[name]
     estimate = cluster_mean if name == "difficulty.entropy" else cluster_share
     for cell, worlds in _cells(samples, margin).items():
         if DISTANCE in margin and len(worlds) < FEWEST:
             reason = f"{len(worlds)} of the {FEWEST} worlds that it needs"
-            measurement = unmeasured(name, unit, reason)
+            measurement = unmeasured(name, reason)
         else:
-            measurement = over_worlds(evidence, name, unit, worlds, estimate)
+            measurement = over_worlds(evidence, name, worlds, estimate)
         where = dict(zip(margin, cell, strict=True))
         yield replace(measurement, where=where)
 

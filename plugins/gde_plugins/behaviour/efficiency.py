@@ -114,10 +114,6 @@ def _is_perturbed(trajectory: Trajectory) -> bool:
 
 SPL = "efficiency.spl"
 REGRET = "efficiency.regret"
-UNIT = "reward"
-"""Unit of regret in every world, so that runs and conditions compare. In grids it is
-one step.
-"""
 RECENT = 64
 """Number of solved worlds in memory. Few suffice, because episodes come in the order of
 their worlds.
@@ -190,7 +186,7 @@ def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
     shares: list[tuple[str, float]] = []
     for one in episodes:
         if one.success is None:
-            return unmeasured(SPL, "share", NO_GOAL)
+            return unmeasured(SPL, NO_GOAL)
         share = one.directness
         if share is not None:
             shares.append((one.cluster, share))
@@ -199,10 +195,9 @@ def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
     if n_free:
         return unmeasured(
             SPL,
-            "share",
             f"reaching the goal has no cost in {n_free} of {len(episodes)} episodes",
         )
-    return over_episodes(evidence, SPL, "share", shares)
+    return over_episodes(evidence, SPL, shares)
 
 
 def _regret(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
@@ -210,9 +205,9 @@ def _regret(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
     n_lost = sum(not isfinite(regret) for _, regret in regrets)
     if n_lost:
         reason = f"infinite in {n_lost} of {len(regrets)} episodes: the goal was put out of reach"
-        return unmeasured(REGRET, UNIT, reason)
-    return over_episodes(evidence, REGRET, UNIT, regrets, cluster_mean)
+        return unmeasured(REGRET, reason)
+    return over_episodes(evidence, REGRET, regrets, cluster_mean)
 
 
 def _unmeasured(reason: str) -> list[Measurement]:
-    return [unmeasured(SPL, "share", reason), unmeasured(REGRET, UNIT, reason)]
+    return [unmeasured(SPL, reason), unmeasured(REGRET, reason)]

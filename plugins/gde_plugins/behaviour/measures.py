@@ -1,285 +1,155 @@
 """Titles and units of the behaviour metrics."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from gde.data.measure import Measure
 
-DID = "Behaviour"
-ANSWERS = "Answers (shares of turns)"
-ENDINGS = "Endings (shares of episodes)"
-MARKS = "Baselines in the same worlds"
-POLICY = "Empirical policy, from several episodes in one world"
-WHERE = "By size, density and distance"
+Did = partial(Measure, group="Behaviour")
+Answers = partial(Measure, group="Answers (shares of turns)")
+Endings = partial(Measure, group="Endings (shares of episodes)")
+Mark = partial(Measure, group="Baselines in the same worlds")
+Policy = partial(Measure, group="Empirical policy, from several episodes in one world")
+Where = partial(Measure, group="By size, density and distance")
 
 MEASURES: Mapping[str, tuple[Measure, ...]] = {
     "success": (
-        Measure(
-            name="success",
-            title="Success rate",
-            unit="share",
-            better="more",
-            group=DID,
+        Did(
+            "success",
+            "Success rate",
+            "share",
+            "more",
             headline=True,
             phrase="reached the goal in {} of episodes",
         ),
     ),
     "accuracy": (
-        Measure(
-            name="accuracy",
-            title="Accuracy",
-            unit="share",
-            better="more",
-            group=DID,
+        Did(
+            "accuracy",
+            "Accuracy",
+            "share",
+            "more",
             headline=True,
             phrase="took an optimal action in {} of steps, averaged over worlds",
         ),
-        Measure(
-            name="accuracy.pooled",
-            title="Accuracy, pooled over steps",
-            unit="share",
-            better="more",
-            group=DID,
+        Did(
+            "accuracy.pooled",
+            "Accuracy, pooled over steps",
+            "share",
+            "more",
             repeats="accuracy",
         ),
     ),
     "efficiency": (
-        Measure(
-            name="efficiency.spl",
-            title="Success weighted by path length",
-            unit="share",
-            better="more",
-            group=DID,
+        Did(
+            "efficiency.spl",
+            "Success weighted by path length",
+            "share",
+            "more",
             headline=True,
         ),
-        Measure(
-            name="efficiency.regret",
-            title="Regret",
-            unit="reward",
-            better="less",
-            group=DID,
-        ),
+        Did("efficiency.regret", "Regret", "reward", "less"),
     ),
     "references": (
-        Measure(
-            name="references.success.random",
-            title="random baseline",
-            unit="share",
-            group=MARKS,
-            beside="success",
+        Mark("references.success.random", "random baseline", "share", beside="success"),
+        Mark(
+            "references.success.optimal", "optimal baseline", "share", beside="success"
         ),
-        Measure(
-            name="references.success.optimal",
-            title="optimal baseline",
-            unit="share",
-            group=MARKS,
-            beside="success",
+        Mark(
+            "references.accuracy.random", "random baseline", "share", beside="accuracy"
         ),
-        Measure(
-            name="references.accuracy.random",
-            title="random baseline",
-            unit="share",
-            group=MARKS,
-            beside="accuracy",
-        ),
-        Measure(
-            name="references.spl.random",
-            title="random baseline",
-            unit="share",
-            group=MARKS,
-            beside="efficiency.spl",
+        Mark(
+            "references.spl.random", "random baseline", "share", beside="efficiency.spl"
         ),
     ),
     "outcomes": (
-        Measure(
-            name="outcomes.ok",
-            title="Usable answers",
-            unit="share",
-            better="more",
-            group=ANSWERS,
-            headline=True,
-        ),
-        Measure(
-            name="outcomes.strict",
-            title="Usable answers, strict",
-            unit="share",
-            better="more",
-            group=ANSWERS,
+        Answers("outcomes.ok", "Usable answers", "share", "more", headline=True),
+        Answers(
+            "outcomes.strict",
+            "Usable answers, strict",
+            "share",
+            "more",
             unlike="outcomes.ok",
         ),
-        Measure(
-            name="outcomes.invalid_action",
-            title="Inadmissible actions",
-            unit="share",
-            better="less",
-            group=ANSWERS,
+        Answers("outcomes.invalid_action", "Inadmissible actions", "share", "less"),
+        Answers("outcomes.unparsable", "Unparsable answers", "share", "less"),
+        Answers("outcomes.empty", "Empty answers", "share", "less"),
+        Answers("outcomes.refusal", "Refusals", "share", "less"),
+        Answers(
+            "outcomes.truncated",
+            "Answers truncated by the token limit",
+            "share",
+            "less",
         ),
-        Measure(
-            name="outcomes.unparsable",
-            title="Unparsable answers",
-            unit="share",
-            better="less",
-            group=ANSWERS,
-        ),
-        Measure(
-            name="outcomes.empty",
-            title="Empty answers",
-            unit="share",
-            better="less",
-            group=ANSWERS,
-        ),
-        Measure(
-            name="outcomes.refusal",
-            title="Refusals",
-            unit="share",
-            better="less",
-            group=ANSWERS,
-        ),
-        Measure(
-            name="outcomes.truncated",
-            title="Answers truncated by the token limit",
-            unit="share",
-            better="less",
-            group=ANSWERS,
-        ),
-        Measure(
-            name="outcomes.error",
-            title="Model errors",
-            unit="share",
-            better="less",
-            group=ANSWERS,
-        ),
-        Measure(
-            name="endings.terminated",
-            title="Episodes that reach a terminal state",
-            unit="share",
-            group=ENDINGS,
-        ),
-        Measure(
-            name="endings.truncated",
-            title="Episodes truncated by the environment",
-            unit="share",
-            group=ENDINGS,
-        ),
-        Measure(
-            name="endings.horizon",
-            title="Episodes that reach the horizon",
-            unit="share",
-            group=ENDINGS,
-        ),
-        Measure(
-            name="endings.failed", title="Failed episodes", unit="share", group=ENDINGS
-        ),
-        Measure(
-            name="episodes.failed",
-            title="Failed episodes (excluded from all other numbers)",
-            unit="count",
-            better="less",
-            group=ENDINGS,
+        Answers("outcomes.error", "Model errors", "share", "less"),
+        Endings("endings.terminated", "Episodes that reach a terminal state", "share"),
+        Endings("endings.truncated", "Episodes truncated by the environment", "share"),
+        Endings("endings.horizon", "Episodes that reach the horizon", "share"),
+        Endings("endings.failed", "Failed episodes", "share"),
+        Endings(
+            "episodes.failed",
+            "Failed episodes (excluded from all other numbers)",
+            "count",
+            "less",
             repeats="endings.failed",
         ),
     ),
-    "length": (
-        Measure(name="length", title="Turns of an episode", unit="turns", group=DID),
-    ),
+    "length": (Did("length", "Turns of an episode", "turns"),),
     "policy": (
-        Measure(
-            name="policy.jsd",
-            title="JSD from the optimal policy",
-            unit="bits",
-            better="less",
-            group=POLICY,
+        Policy(
+            "policy.jsd", "JSD from the optimal policy", "bits", "less", headline=True
+        ),
+        Policy(
+            "policy.jsd_nearest", "JSD from the nearest optimal policy", "bits", "less"
+        ),
+        Policy("policy.entropy", "Entropy of the policy", "bits", headline=True),
+        Policy(
+            "policy.entropy_optimal",
+            "Entropy of the optimal policy",
+            "bits",
             headline=True,
         ),
-        Measure(
-            name="policy.jsd_nearest",
-            title="JSD from the nearest optimal policy",
-            unit="bits",
-            better="less",
-            group=POLICY,
+        Policy(
+            "policy.states.unanswered",
+            "States without a usable answer",
+            "count",
+            "less",
         ),
-        Measure(
-            name="policy.entropy",
-            title="Entropy of the policy",
-            unit="bits",
-            group=POLICY,
-            headline=True,
-        ),
-        Measure(
-            name="policy.entropy_optimal",
-            title="Entropy of the optimal policy",
-            unit="bits",
-            group=POLICY,
-            headline=True,
-        ),
-        Measure(
-            name="policy.states.unanswered",
-            title="States without a usable answer",
-            unit="count",
-            better="less",
-            group=POLICY,
-        ),
-        Measure(
-            name="policy.states.hopeless",
-            title="States from which the goal is unreachable",
-            unit="count",
-            better="less",
-            group=POLICY,
+        Policy(
+            "policy.states.hopeless",
+            "States from which the goal is unreachable",
+            "count",
+            "less",
         ),
     ),
     "calibration": (
-        Measure(
-            name="calibration.ece",
-            title="Expected calibration error",
-            unit="share",
-            better="less",
-            group=POLICY,
+        Policy(
+            "calibration.ece",
+            "Expected calibration error",
+            "share",
+            "less",
             headline=True,
         ),
-        Measure(
-            name="calibration.ece_released",
-            title="Expected calibration error, as released",
-            unit="share",
-            better="less",
-            group=POLICY,
+        Policy(
+            "calibration.ece_released",
+            "Expected calibration error, as released",
+            "share",
+            "less",
         ),
     ),
     "overlap": (
-        Measure(
-            name="overlap.jaccard",
-            title="Jaccard similarity of two episodes",
-            unit="share",
-            group=POLICY,
+        Policy(
+            "overlap.jaccard",
+            "Jaccard similarity of two episodes",
+            "share",
             headline=True,
         ),
     ),
     "difficulty": (
-        Measure(
-            name="difficulty.accuracy",
-            title="Accuracy",
-            unit="share",
-            better="more",
-            group=WHERE,
-        ),
-        Measure(
-            name="difficulty.success",
-            title="Success rate",
-            unit="share",
-            better="more",
-            group=WHERE,
-        ),
-        Measure(
-            name="difficulty.jsd",
-            title="JSD from the optimal policy",
-            unit="bits",
-            better="less",
-            group=WHERE,
-        ),
-        Measure(
-            name="difficulty.entropy",
-            title="Entropy of the policy",
-            unit="bits",
-            group=WHERE,
-        ),
+        Where("difficulty.accuracy", "Accuracy", "share", "more"),
+        Where("difficulty.success", "Success rate", "share", "more"),
+        Where("difficulty.jsd", "JSD from the optimal policy", "bits", "less"),
+        Where("difficulty.entropy", "Entropy of the policy", "bits"),
     ),
 }
 """By the names of the metrics."""

@@ -68,10 +68,7 @@ def _statuses(
 def _endings(evidence: Evidence, episodes: Sequence[_Episode]) -> Iterator[Measurement]:
     endings = [one.ending for one in episodes]
     yield Measurement(
-        name="episodes.failed",
-        value=float(endings.count("failed")),
-        unit="count",
-        n=len(episodes),
+        name="episodes.failed", value=float(endings.count("failed")), n=len(episodes)
     )
     # Of all episodes, failed ones included, so that the shares of endings sum to one.
     for ending in ENDINGS:

@@ -26,7 +26,7 @@ def overlap(evidence: Evidence) -> Sequence[Measurement]:
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED)
     if reason:
-        return [unmeasured("overlap.jaccard", "share", reason)]
+        return [unmeasured("overlap.jaccard", reason)]
 
     worlds: dict[Place, list[Pairs]] = {}
     for one in trajectories:
@@ -42,9 +42,7 @@ def overlap(evidence: Evidence) -> Sequence[Measurement]:
         shares = [len(a & b) / len(a | b) for a, b in combinations(episodes, 2)]
         if shares:
             similarities[place] = fmean(shares)
-    if not similarities:
-        return [unmeasured("overlap.jaccard", "share", ALONE)]
-    return [over_worlds(evidence, "overlap.jaccard", "share", similarities)]
+    return [over_worlds(evidence, "overlap.jaccard", similarities, reason=ALONE)]
 
 
 def _pairs(trajectory: Trajectory) -> Pairs:

@@ -33,9 +33,8 @@ def success(evidence: Evidence) -> Sequence[Measurement]:
     """
     found = [(one.world.cluster, one.success) for one in finished(evidence)]
     reached = [(cluster, success) for cluster, success in found if success is not None]
-    if not reached:
-        return [unmeasured("success", "share", NO_GOAL if found else NOTHING_FINISHED)]
-    return [over_episodes(evidence, "success", "share", reached)]
+    reason = NO_GOAL if found else NOTHING_FINISHED
+    return [over_episodes(evidence, "success", reached, reason=reason)]
 
 
 def accuracy(evidence: Evidence) -> Sequence[Measurement]:
@@ -48,10 +47,7 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
     unusable answer is a step that was not optimal.
     """
     if reason := lacking(played(evidence), CERTIFIED):
-        return [
-            unmeasured(name, "share", reason)
-            for name in ("accuracy", "accuracy.pooled")
-        ]
+        return [unmeasured(name, reason) for name in ("accuracy", "accuracy.pooled")]
 
     counts = []
     shares = []
@@ -61,7 +57,7 @@ def accuracy(evidence: Evidence) -> Sequence[Measurement]:
         shares.append((Place.of(trajectory), of_episode.hits / of_episode.of))
     means = {place: fmean(of_world) for place, of_world in by_world(shares).items()}
     return [
-        over_worlds(evidence, "accuracy", "share", means),
+        over_worlds(evidence, "accuracy", means),
         pooled_share(evidence, "accuracy.pooled", counts),
     ]
 
@@ -71,6 +67,4 @@ def length(evidence: Evidence) -> Sequence[Measurement]:
     included.
     """
     turns = [(one.world.cluster, len(one.turns)) for one in finished(evidence)]
-    if not turns:
-        return [unmeasured("length", "turns", NOTHING_FINISHED)]
-    return [over_episodes(evidence, "length", "turns", turns, cluster_mean)]
+    return [over_episodes(evidence, "length", turns, cluster_mean)]

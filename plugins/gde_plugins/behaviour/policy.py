@@ -41,8 +41,7 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
     trajectories = finished(evidence)
     reason = lacking(trajectories, IDENTIFIED)
     if reason:
-        units = {**dict.fromkeys(MEANS, "bits"), **dict.fromkeys(COUNTS, "count")}
-        return [unmeasured(name, unit, reason) for name, unit in units.items()]
+        return [unmeasured(name, reason) for name in (*MEANS, *COUNTS)]
     # Divergence needs the optimal actions, which only a certified model gives.
     unknown = lacking(trajectories, CERTIFIED)
     worlds = visited(trajectories)
@@ -69,18 +68,14 @@ def policy(evidence: Evidence) -> Sequence[Measurement]:
         adrift = unknown or HOPELESS
         missing = UNANSWERED if name == "policy.entropy" else adrift
         estimate = cluster_mean if "entropy" in name else cluster_share
-        if of_worlds:
-            found = over_worlds(evidence, name, "bits", of_worlds, estimate)
-        else:
-            found = unmeasured(name, "bits", missing)
-        measured.append(found)
+        measured.append(over_worlds(evidence, name, of_worlds, estimate, missing))
     measured.append(_count("policy.states.unanswered", n_unanswered, n_states))
     if unknown:
-        measured.append(unmeasured("policy.states.hopeless", "count", unknown))
+        measured.append(unmeasured("policy.states.hopeless", unknown))
     else:
         measured.append(_count("policy.states.hopeless", n_hopeless, n_states))
     return measured
 
 
 def _count(name: str, count: int, n_states: int) -> Measurement:
-    return Measurement(name=name, value=float(count), unit="count", n=n_states)
+    return Measurement(name=name, value=float(count), n=n_states)

@@ -54,7 +54,7 @@ def _chance(evidence: Evidence) -> Measurement:
     episodes = played(evidence)
     reason = lacking(episodes, CERTIFIED)
     if reason:
-        return unmeasured(ACCURACY, "share", reason)
+        return unmeasured(ACCURACY, reason)
 
     shares: dict[Place, list[float]] = {}
     for one in episodes:
@@ -62,12 +62,12 @@ def _chance(evidence: Evidence) -> Measurement:
         for turn in one.turns:
             actions = turn.observation.actions
             if not actions:
-                return unmeasured(ACCURACY, "share", NO_LIST)
+                return unmeasured(ACCURACY, NO_LIST)
             n_optimal = sum(action in (turn.optimal or ()) for action in actions)
             chances.append(n_optimal / len(actions))
         shares.setdefault(Place.of(one), []).append(fmean(chances))
     means = {place: fmean(of_place) for place, of_place in shares.items()}
-    return over_worlds(evidence, ACCURACY, "share", means)
+    return over_worlds(evidence, ACCURACY, means)
 
 
 class _Walks(NamedTuple):
@@ -98,13 +98,13 @@ def _walks(evidence: Evidence) -> Iterator[Measurement]:
     if not random:
         return
 
-    yield over_worlds(evidence, SUCCESS, "share", random)
-    yield over_worlds(evidence, OPTIMAL, "share", optimal)
+    yield over_worlds(evidence, SUCCESS, random)
+    yield over_worlds(evidence, OPTIMAL, optimal)
     # A mean over some of the worlds could not be compared with the agent's.
     if len(direct) == len(random):
-        yield over_worlds(evidence, SPL, "share", direct)
+        yield over_worlds(evidence, SPL, direct)
     else:
-        yield unmeasured(SPL, "share", FREE)
+        yield unmeasured(SPL, FREE)
 
 
 def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:

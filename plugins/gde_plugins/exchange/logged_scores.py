@@ -23,7 +23,7 @@ def logged_scores(evidence: Evidence) -> Sequence[Measurement]:
         for name, value in scores.items():
             found[name].append((Place.of(trajectory), float(value)))
     if not found:
-        return [unmeasured(FACT, "score", NOTHING)]
+        return [unmeasured(FACT, NOTHING)]
     return [
         _mean(evidence, f"{FACT}.{name}", values)
         for name, values in sorted(found.items())
@@ -34,4 +34,4 @@ def _mean(
     evidence: Evidence, name: str, values: Sequence[tuple[Place, float]]
 ) -> Measurement:
     means = {place: sum(each) / len(each) for place, each in by_world(values).items()}
-    return over_worlds(evidence, name, "score", means, cluster_mean)
+    return over_worlds(evidence, name, means, cluster_mean)

@@ -16,16 +16,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde.data.measure import Measure
 
     scores = Measure(
-        name="scores.*",
-        title="Logged score: *",
-        unit="score",
-        group="Logged scores",
-        headline=True,
+        "scores.*", "Logged score: *", "score", group="Logged scores", headline=True
     )
     # A log without scores says so under their common name.
-    none = Measure(
-        name="scores", title="Logged scores", unit="score", group="Logged scores"
-    )
+    none = Measure("scores", "Logged scores", "score", group="Logged scores")
     summary = "scores of imported logs of other programs"
     return (
         MetricOffer(

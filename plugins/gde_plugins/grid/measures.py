@@ -1,189 +1,94 @@
 """Titles, units and directions of the numbers about keys, fog and perturbations."""
 
+from functools import partial
+
 from gde.data.measure import Measure
 
-OBJECTS = "Keys and other objects"
-FOG = "In fog"
+Objects = partial(Measure, group="Keys and other objects")
+InFog = partial(Measure, group="In fog")
 TURNED = "On transformed grids"
-AFTER = "After the perturbation"
+After = partial(Measure, group="After the perturbation")
 
 KEYS = (
-    Measure(
-        name="keys.accuracy.collect",
-        title="Accuracy, collecting the key",
-        unit="share",
-        better="more",
-        group=OBJECTS,
-    ),
-    Measure(
-        name="keys.accuracy.open",
-        title="Accuracy, opening the door",
-        unit="share",
-        better="more",
-        group=OBJECTS,
-    ),
-    Measure(
-        name="keys.accuracy.reach",
-        title="Accuracy, reaching the goal",
-        unit="share",
-        better="more",
-        group=OBJECTS,
-    ),
-    Measure(
-        name="keys.pickup",
-        title="Pickup rate",
-        unit="share",
-        group=OBJECTS,
+    Objects("keys.accuracy.collect", "Accuracy, collecting the key", "share", "more"),
+    Objects("keys.accuracy.open", "Accuracy, opening the door", "share", "more"),
+    Objects("keys.accuracy.reach", "Accuracy, reaching the goal", "share", "more"),
+    Objects("keys.pickup", "Pickup rate", "share", headline=True),
+    Objects(
+        "keys.pickup.control",
+        "Pickup rate, control without object",
+        "share",
         headline=True,
     ),
-    Measure(
-        name="keys.pickup.control",
-        title="Pickup rate, control without object",
-        unit="share",
-        group=OBJECTS,
+    Objects(
+        "keys.attraction",
+        "Attraction of errors to the object",
+        "share",
+        "less",
         headline=True,
     ),
-    Measure(
-        name="keys.attraction",
-        title="Attraction of errors to the object",
-        unit="share",
-        better="less",
-        group=OBJECTS,
+    Objects(
+        "keys.attraction.control",
+        "Attraction, control without object",
+        "share",
         headline=True,
     ),
-    Measure(
-        name="keys.attraction.control",
-        title="Attraction, control without object",
-        unit="share",
-        group=OBJECTS,
-        headline=True,
-    ),
-    Measure(
-        name="keys.jaccard",
-        title="Jaccard similarity with and without object",
-        unit="share",
-        better="more",
-        group=OBJECTS,
+    Objects(
+        "keys.jaccard", "Jaccard similarity with and without object", "share", "more"
     ),
 )
 EXPLORATION = (
-    Measure(
-        name="exploration.accuracy",
-        title="Accuracy given the known cells",
-        unit="share",
-        better="more",
-        group=FOG,
+    InFog(
+        "exploration.accuracy",
+        "Accuracy given the known cells",
+        "share",
+        "more",
         headline=True,
     ),
-    Measure(
-        name="exploration.informed_accuracy",
-        title="Accuracy given all cells",
-        unit="share",
-        better="more",
-        group=FOG,
-    ),
-    Measure(
-        name="exploration.backtracking",
-        title="Backtracking",
-        unit="share",
-        better="less",
-        group=FOG,
-    ),
-    Measure(
-        name="exploration.walls",
-        title="Moves into known walls",
-        unit="share",
-        better="less",
-        group=FOG,
-    ),
-    Measure(
-        name="exploration.dead_ends",
-        title="Steps into known dead ends",
-        unit="share",
-        better="less",
-        group=FOG,
-    ),
-    Measure(
-        name="exploration.ratio",
-        title="Turns relative to the belief oracle",
-        unit="ratio",
-        better="less",
-        group=FOG,
-    ),
+    InFog("exploration.informed_accuracy", "Accuracy given all cells", "share", "more"),
+    InFog("exploration.backtracking", "Backtracking", "share", "less"),
+    InFog("exploration.walls", "Moves into known walls", "share", "less"),
+    InFog("exploration.dead_ends", "Steps into known dead ends", "share", "less"),
+    InFog("exploration.ratio", "Turns relative to the belief oracle", "ratio", "less"),
 )
 RECOVERY = (
-    Measure(
-        name="recovery.happened", title="Perturbed episodes", unit="share", group=AFTER
-    ),
-    Measure(
-        name="recovery.success",
-        title="Goal success rate after the perturbation",
-        unit="share",
-        better="more",
-        group=AFTER,
+    After("recovery.happened", "Perturbed episodes", "share"),
+    After(
+        "recovery.success",
+        "Goal success rate after the perturbation",
+        "share",
+        "more",
         headline=True,
     ),
-    Measure(
-        name="recovery.accuracy_before",
-        title="Accuracy before the perturbation",
-        unit="share",
-        better="more",
-        group=AFTER,
+    After(
+        "recovery.accuracy_before", "Accuracy before the perturbation", "share", "more"
     ),
-    Measure(
-        name="recovery.accuracy_after",
-        title="Accuracy after the perturbation",
-        unit="share",
-        better="more",
-        group=AFTER,
+    After(
+        "recovery.accuracy_after", "Accuracy after the perturbation", "share", "more"
     ),
-    Measure(
-        name="recovery.never",
-        title="Episodes without an optimal action",
-        unit="share",
-        better="less",
-        group=AFTER,
-    ),
-    Measure(
-        name="recovery.delay",
-        title="Turns until the first optimal action",
-        unit="turns",
-        better="less",
-        group=AFTER,
-    ),
-    Measure(
-        name="recovery.excess",
-        title="Excess turns",
-        unit="turns",
-        better="less",
-        group=AFTER,
-    ),
-    Measure(
-        name="recovery.toward_distractor",
-        title="Attraction of errors to the distractor",
-        unit="share",
-        better="less",
-        group=AFTER,
+    After("recovery.never", "Episodes without an optimal action", "share", "less"),
+    After("recovery.delay", "Turns until the first optimal action", "turns", "less"),
+    After("recovery.excess", "Excess turns", "turns", "less"),
+    After(
+        "recovery.toward_distractor",
+        "Attraction of errors to the distractor",
+        "share",
+        "less",
     ),
 )
 EQUIVARIANCE = (
     Measure(
-        name="equivariance.distance",
-        title="Total variation between policies",
-        unit="share",
-        better="less",
+        "equivariance.distance",
+        "Total variation between policies",
+        "share",
+        "less",
         group=TURNED,
     ),
+    Measure("equivariance.shift", "Shift of move frequencies", "share", group=TURNED),
     Measure(
-        name="equivariance.shift",
-        title="Shift of move frequencies",
-        unit="share",
-        group=TURNED,
-    ),
-    Measure(
-        name="equivariance.p",
-        title="p value of the shift of move frequencies",
-        unit="probability",
+        "equivariance.p",
+        "p value of the shift of move frequencies",
+        "probability",
         group=TURNED,
     ),
 )

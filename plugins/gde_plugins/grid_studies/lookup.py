@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 
 
 def find(
@@ -14,11 +15,4 @@ def find(
     for measurement in measurements:
         if measurement.name == name and measurement.where == where:
             return measurement
-    return Measurement(
-        name=name,
-        value=None,
-        unit="share",
-        n=0,
-        where=where,
-        reason="not in the run",
-    )
+    return unmeasured(name, "not in the run", where, "share")

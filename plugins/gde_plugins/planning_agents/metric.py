@@ -7,11 +7,10 @@ from dataclasses import asdict, fields
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import over_episodes, played, unmeasured
+from gde.numerics.episodes import over_episodes, played
 from gde.numerics.stats import cluster_mean
 from gde_plugins.planning_agents.effort import Effort
 
-UNIT = "a turn"
 NAMES = tuple(field.name for field in fields(Effort))
 
 
@@ -21,16 +20,12 @@ def planning(evidence: Evidence) -> Sequence[Measurement]:
     Episodes count alike, whatever their number of turns.
     """
     spent = [(one.world.cluster, _means(one)) for one in played(evidence)]
-    if not spent:
-        return [
-            unmeasured(f"planning.{name}", UNIT, "no episode with a turn was finished")
-            for name in NAMES
-        ]
+    none = "no episode with a turn was finished"
     measurements = []
     for name in NAMES:
         values = [(world, each[name]) for world, each in spent]
         measurements.append(
-            over_episodes(evidence, f"planning.{name}", UNIT, values, cluster_mean)
+            over_episodes(evidence, f"planning.{name}", values, cluster_mean, none)
         )
     return measurements
 

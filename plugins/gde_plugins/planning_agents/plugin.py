@@ -99,12 +99,7 @@ def _measure(
     from gde.data.measure import Measure
 
     return Measure(
-        name=f"planning.{name}",
-        title=title,
-        unit="a turn",
-        better=better,
-        group="planning",
-        cost=cost,
+        f"planning.{name}", title, "a turn", better, group="planning", cost=cost
     )
 
 

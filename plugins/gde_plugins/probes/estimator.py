@@ -14,22 +14,23 @@ from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Doubles, Floats
 
 Label = str | float | None
 RIGHT = Measure(
-    name="right",
-    title="Turns decoded right",
-    unit="share",
-    better="more",
+    "right",
+    "Turns decoded right",
+    "share",
+    "more",
     headline=True,
     phrase="decodes the label in {} of turns",
 )
 ERROR = Measure(
-    name="mae",
-    title="Mean absolute error",
+    "mae",
+    "Mean absolute error",
     better="less",
     headline=True,
     phrase="predicts the label with a mean absolute error of {}",
@@ -190,19 +191,11 @@ class SklearnProbe:
         (measure,) = self.measures
         known = is_known(test)
         if not known.any():
-            return [
-                Measurement(
-                    name=measure.name,
-                    value=None,
-                    unit=measure.unit,
-                    n=0,
-                    reason="no held-out turn has a label",
-                )
-            ]
+            return [unmeasured(measure.name, "no held-out turn has a label")]
         scores = self.turn_scores(readout.predict(test.inputs), test)[measure.name]
         estimate = cluster_share if self._classes else cluster_mean
         found = estimate(scores[known], test.groups[known], rng)
-        return [found.measurement(measure.name, measure.unit)]
+        return [found.measurement(measure.name)]
 
     def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
         """(N,) whether the label is right, or the absolute error; NaN without one."""

@@ -1,13 +1,8 @@
 """Titles and units of the probes' measurements. `*` is a kind of cell."""
 
-from typing import Any
+from functools import partial
 
-from gde.data.measure import Better, Measure
-
-
-def _measure(name: str, unit: str, better: Better, title: str, **more: Any) -> Measure:
-    return Measure(name=name, title=title, unit=unit, better=better, **more)
-
+from gde.data.measure import Measure
 
 PLACELESS = {
     "linear": "The variant linear of cogmap cannot find places: its logits have one slope in every map,"
@@ -17,526 +12,288 @@ PLACELESS = {
 it. Reason: docs/statistics.md.
 """
 MAP = (
-    _measure(
+    Measure(
         "distance.*",
+        "* distance",
         "cells",
         "less",
-        "* distance",
         headline=True,
         phrase="decodes the * at a mean distance of {} from its true cell",
         caveats=PLACELESS,
     ),
-    _measure("top1.*", "share", "more", "* top-1", headline=True, caveats=PLACELESS),
-    _measure("spread.*", "cells", "less", "Distance of all cells decoded as *"),
-    _measure("accuracy.interior", "share", "more", "Interior accuracy"),
-    _measure(
+    Measure("top1.*", "* top-1", "share", "more", headline=True, caveats=PLACELESS),
+    Measure("spread.*", "Distance of all cells decoded as *", "cells", "less"),
+    Measure("accuracy.interior", "Interior accuracy", "share", "more"),
+    Measure(
         "accuracy.interior.majority",
-        "share",
-        "",
         "Interior accuracy, most frequent class per cell",
-    ),
-    _measure(
-        "accuracy.interior.constant",
         "share",
-        "",
-        "Interior accuracy, most frequent class",
     ),
-    _measure(
-        "accuracy.grid", "share", "more", "Accuracy on the grid, padding not chosen"
+    Measure(
+        "accuracy.interior.constant", "Interior accuracy, most frequent class", "share"
     ),
-    _measure(
+    Measure(
+        "accuracy.grid", "Accuracy on the grid, padding not chosen", "share", "more"
+    ),
+    Measure(
         "accuracy.grid.majority",
-        "share",
-        "",
         "Accuracy on the grid, most frequent class per cell",
-    ),
-    _measure(
-        "accuracy.grid.constant",
         "share",
-        "",
-        "Accuracy on the grid, most frequent class",
     ),
-    _measure("recall.macro", "share", "more", "Recall, mean over classes"),
-    _measure(
-        "recall.macro.majority",
-        "share",
-        "",
-        "Recall, most frequent class per cell",
+    Measure(
+        "accuracy.grid.constant", "Accuracy on the grid, most frequent class", "share"
     ),
-    _measure(
-        "recall.macro.constant",
-        "share",
-        "",
-        "Recall, most frequent class",
-    ),
-    _measure("accuracy", "share", "more", "Accuracy, padding included"),
-    _measure("auc.*", "share", "more", "* AUC within the outermost cells"),
-    _measure("recall.interior.*", "share", "more", "Interior * recall"),
-    _measure("precision.interior.*", "share", "more", "Interior * precision"),
-    _measure("recall.*", "share", "more", "* recall"),
-    _measure("precision.*", "share", "more", "* precision"),
-    _measure("brier", "score", "less", "Squared error of the probabilities"),
-    _measure("calibration", "share", "less", "Calibration error of the probabilities"),
+    Measure("recall.macro", "Recall, mean over classes", "share", "more"),
+    Measure("recall.macro.majority", "Recall, most frequent class per cell", "share"),
+    Measure("recall.macro.constant", "Recall, most frequent class", "share"),
+    Measure("accuracy", "Accuracy, padding included", "share", "more"),
+    Measure("auc.*", "* AUC within the outermost cells", "share", "more"),
+    Measure("recall.interior.*", "Interior * recall", "share", "more"),
+    Measure("precision.interior.*", "Interior * precision", "share", "more"),
+    Measure("recall.*", "* recall", "share", "more"),
+    Measure("precision.*", "* precision", "share", "more"),
+    Measure("brier", "Squared error of the probabilities", "score", "less"),
+    Measure("calibration", "Calibration error of the probabilities", "share", "less"),
 )
 DISTANCE = (
-    _measure(
+    Measure(
         "mae",
+        "Mean absolute error",
         "steps",
         "less",
-        "Mean absolute error",
         headline=True,
         phrase="predicts the steps to the goal with a mean absolute error of {}",
     ),
-    _measure("r2", "share", "more", "Variance explained", headline=True),
-    _measure("mae.mean", "steps", "less", "Mean absolute error, mean baseline"),
-    _measure("r2.mean", "share", "more", "Variance explained, mean baseline"),
-    _measure(
+    Measure("r2", "Variance explained", "share", "more", headline=True),
+    Measure("mae.mean", "Mean absolute error, mean baseline", "steps", "less"),
+    Measure("r2.mean", "Variance explained, mean baseline", "share", "more"),
+    Measure(
         "mae.manhattan",
+        "Mean absolute error, Manhattan-distance baseline",
         "steps",
         "less",
-        "Mean absolute error, Manhattan-distance baseline",
     ),
-    _measure(
+    Measure(
         "r2.manhattan",
-        "share",
-        "",
         "Variance explained, Manhattan-distance baseline",
+        "share",
         headline=True,
     ),
-    _measure(
-        "mae.length",
-        "steps",
-        "less",
-        "Mean absolute error, answer-length baseline",
+    Measure(
+        "mae.length", "Mean absolute error, answer-length baseline", "steps", "less"
     ),
-    _measure(
+    Measure(
         "r2.length",
-        "share",
-        "",
         "Variance explained, answer-length baseline",
+        "share",
         headline=True,
     ),
 )
 PLACES = (
-    _measure(
+    Measure(
         "top1.*",
+        "* row and column right",
         "share",
         "more",
-        "* row and column right",
         headline=True,
         phrase="finds the * in {} of turns",
     ),
-    _measure("top1.row.*", "share", "more", "* row right"),
-    _measure("top1.column.*", "share", "more", "* column right"),
+    Measure("top1.row.*", "* row right", "share", "more"),
+    Measure("top1.column.*", "* column right", "share", "more"),
 )
 PLAN = (
-    _measure(
+    Measure(
         "prefix.1",
+        "Next action",
         "share",
         "more",
-        "Next action",
         headline=True,
         phrase="predicts the next action in {} of turns",
     ),
-    _measure("prefix.3", "share", "more", "Next three actions", headline=True),
-    _measure("prefix.*", "share", "more", "Next * actions"),
-    _measure(
-        "marginal.1", "share", "", "Next action, most frequent action", headline=True
-    ),
-    _measure("marginal.*", "share", "", "Next * actions, most frequent actions"),
-    _measure("random.*", "share", "", "Next * actions, uniform guesses"),
-    _measure("length.exact", "share", "more", "Exact length of the plan"),
-    _measure("length.decoded", "actions", "", "Decoded length of the plan"),
-    _measure("length.true", "actions", "", "True length of the plan"),
-    _measure("length.bias", "actions", "", "Bias of the decoded length"),
-    _measure("length.error", "actions", "less", "Median error of the decoded length"),
+    Measure("prefix.3", "Next three actions", "share", "more", headline=True),
+    Measure("prefix.*", "Next * actions", "share", "more"),
+    Measure("marginal.1", "Next action, most frequent action", "share", headline=True),
+    Measure("marginal.*", "Next * actions, most frequent actions", "share"),
+    Measure("random.*", "Next * actions, uniform guesses", "share"),
+    Measure("length.exact", "Exact length of the plan", "share", "more"),
+    Measure("length.decoded", "Decoded length of the plan", "actions"),
+    Measure("length.true", "True length of the plan", "actions"),
+    Measure("length.bias", "Bias of the decoded length", "actions"),
+    Measure("length.error", "Median error of the decoded length", "actions", "less"),
 )
-FIRST = "Decoded maps in first turns, as published"
+First = partial(Measure, group="Decoded maps in first turns, as published")
 FIRST_MAPS = (
-    _measure(
-        "maps.accuracy",
-        "share",
-        "more",
-        "Accuracy on the grid, first turns",
-        group=FIRST,
-    ),
-    _measure(
+    First("maps.accuracy", "Accuracy on the grid, first turns", "share", "more"),
+    First(
         "maps.accuracy.majority",
-        "",
-        "",
         "Accuracy on the grid, first turns, most frequent class per cell",
-        group=FIRST,
-    ),
-    _measure("maps.recall.*", "share", "more", "* recall, first turns", group=FIRST),
-    _measure(
-        "maps.precision.*", "share", "more", "* precision, first turns", group=FIRST
-    ),
-    _measure(
-        "maps.top1.*",
         "share",
-        "more",
-        "* top-1, first turns",
-        group=FIRST,
-        caveats=PLACELESS,
     ),
-    _measure(
-        "maps.distance.*",
-        "cells",
-        "less",
-        "* distance, first turns",
-        group=FIRST,
-        caveats=PLACELESS,
+    First("maps.recall.*", "* recall, first turns", "share", "more"),
+    First("maps.precision.*", "* precision, first turns", "share", "more"),
+    First("maps.top1.*", "* top-1, first turns", "share", "more", caveats=PLACELESS),
+    First(
+        "maps.distance.*", "* distance, first turns", "cells", "less", caveats=PLACELESS
     ),
-    _measure(
-        "maps.spread.*", "cells", "", "Distance of all cells decoded as *", group=FIRST
-    ),
-    _measure(
-        "maps.selectivity",
-        "share",
-        "",
-        "Selectivity (accuracy minus shuffled labels)",
-        group=FIRST,
-    ),
-    _measure(
-        "maps.selectivity.*",
-        "share",
-        "",
-        "* selectivity (top-1 minus shuffled labels)",
-        group=FIRST,
-    ),
-    _measure(
-        "maps.worlds",
-        "count",
-        "",
-        "Training worlds",
-        group=FIRST,
-    ),
+    First("maps.spread.*", "Distance of all cells decoded as *", "cells"),
+    First("maps.selectivity", "Selectivity (accuracy minus shuffled labels)", "share"),
+    First("maps.selectivity.*", "* selectivity (top-1 minus shuffled labels)", "share"),
+    First("maps.worlds", "Training worlds", "count"),
 )
 DERIVED = "Steps to the goal derived from decoded positions"
 STEPS = (
-    _measure(
+    Measure(
         "steps.mae",
-        "steps",
-        "",
         "Mean absolute error from the decoded Manhattan distance",
+        "steps",
         group=DERIVED,
         caveats=PLACELESS,
     ),
-    _measure(
+    Measure(
         "steps.r2",
+        "Variance explained by the decoded Manhattan distance",
         "share",
         "more",
-        "Variance explained by the decoded Manhattan distance",
         group=DERIVED,
     ),
 )
-BELIEVED = "Actions and decoded maps"
+Believed = partial(Measure, group="Actions and decoded maps")
 BELIEFS = (
-    _measure(
-        "beliefs.accuracy.true", "share", "", "Optimal on the true map", group=BELIEVED
-    ),
-    _measure(
+    Believed("beliefs.accuracy.true", "Optimal on the true map", "share"),
+    Believed(
         "beliefs.accuracy.decoded",
-        "share",
-        "",
         "Optimal on the decoded map",
-        group=BELIEVED,
+        "share",
         caveats=PLACELESS,
     ),
-    _measure(
-        "beliefs.valid", "share", "more", "Decoded maps with a path", group=BELIEVED
-    ),
-    _measure("beliefs.agreement", "share", "", "Optimal on both", group=BELIEVED),
-    _measure(
-        "beliefs.agreement.released",
-        "share",
-        "",
-        "Some action optimal on both",
-        group=BELIEVED,
-    ),
-    _measure(
+    Believed("beliefs.valid", "Decoded maps with a path", "share", "more"),
+    Believed("beliefs.agreement", "Optimal on both", "share"),
+    Believed("beliefs.agreement.released", "Some action optimal on both", "share"),
+    Believed(
         "beliefs.recovery",
-        "share",
-        "",
         "Recovery: errors that are optimal on the decoded map",
-        group=BELIEVED,
+        "share",
     ),
-    _measure(
+    Believed(
         "beliefs.recovery.released",
-        "share",
-        "",
         "Errors where some action is optimal on both",
-        group=BELIEVED,
-    ),
-    _measure(
-        "beliefs.expected",
         "share",
-        "",
-        "Expected optimality, sampled maps with a path",
-        group=BELIEVED,
     ),
-    _measure(
-        "beliefs.expected.chance",
-        "share",
-        "",
-        "Expected optimality of a random action",
-        group=BELIEVED,
+    Believed(
+        "beliefs.expected", "Expected optimality, sampled maps with a path", "share"
     ),
-    _measure(
-        "beliefs.regret.right",
-        "steps",
-        "",
-        "Steps lost, decoded map leads rightly",
-        group=BELIEVED,
+    Believed(
+        "beliefs.expected.chance", "Expected optimality of a random action", "share"
     ),
-    _measure(
-        "beliefs.regret.wrong",
-        "steps",
-        "",
-        "Steps lost, decoded map misleads",
-        group=BELIEVED,
-    ),
-    _measure(
+    Believed("beliefs.regret.right", "Steps lost, decoded map leads rightly", "steps"),
+    Believed("beliefs.regret.wrong", "Steps lost, decoded map misleads", "steps"),
+    Believed(
         "beliefs.regret.difference",
-        "steps",
-        "",
         "Steps lost, misleading minus right maps in the same worlds",
-        group=BELIEVED,
+        "steps",
     ),
-    _measure(
-        "beliefs.spread.*",
-        "cells",
-        "",
-        "Distance of all cells decoded as *",
-        group=BELIEVED,
-    ),
+    Believed("beliefs.spread.*", "Distance of all cells decoded as *", "cells"),
 )
-UPDATED = "Decoded places of things that a perturbation moved"
+Updated = partial(Measure, group="Decoded places of things that a perturbation moved")
 UPDATES = (
-    _measure(
+    Updated(
         "updates.before",
-        "share",
-        "",
         "Decoded at its place, last turn before the perturbation",
-        group=UPDATED,
+        "share",
         caveats=PLACELESS,
     ),
-    _measure("updates.new", "share", "more", "Decoded at its new place", group=UPDATED),
-    _measure("updates.old", "share", "less", "Decoded at its old place", group=UPDATED),
-    _measure("updates.elsewhere", "share", "", "Decoded elsewhere", group=UPDATED),
-    _measure(
-        "updates.change",
-        "share",
-        "",
-        "Decoded at its place, after minus before",
-        group=UPDATED,
+    Updated("updates.new", "Decoded at its new place", "share", "more"),
+    Updated("updates.old", "Decoded at its old place", "share", "less"),
+    Updated("updates.elsewhere", "Decoded elsewhere", "share"),
+    Updated("updates.change", "Decoded at its place, after minus before", "share"),
+    Updated(
+        "updates.unperturbed", "Decoded at its place, unperturbed episodes", "share"
     ),
-    _measure(
-        "updates.unperturbed",
-        "share",
-        "",
-        "Decoded at its place, unperturbed episodes",
-        group=UPDATED,
-    ),
-    _measure(
+    Updated(
         "updates.excess",
-        "share",
-        "more",
         "Decoded at its new place, minus random weights",
-        group=UPDATED,
+        "share",
+        "more",
     ),
-    _measure(
-        "updates.p",
-        "probability",
-        "",
-        "p value vs random weights, Holm-corrected",
-        group=UPDATED,
-    ),
+    Updated("updates.p", "p value vs random weights, Holm-corrected", "probability"),
 )
-STATING = "Maps stated in words"
+Stated = partial(Measure, group="Maps stated in words")
 STATED = (
-    _measure(
-        "stated.answered",
-        "share",
-        "more",
-        "Answers with a map",
-        headline=True,
-        group=STATING,
-    ),
-    _measure("stated.flaw.*", "share", "", "Answers without a map: *", group=STATING),
-    _measure(
-        "stated.accuracy",
-        "share",
-        "more",
-        "Cells stated rightly",
-        headline=True,
-        group=STATING,
-    ),
-    _measure("stated.agent", "share", "more", "Agent stated rightly", group=STATING),
-    _measure("stated.goal", "share", "more", "Goal stated rightly", group=STATING),
-    _measure("stated.agreement", "share", "", "Cells stated as decoded", group=STATING),
-    _measure("stated.agreement.*", "share", "", "* stated as decoded", group=STATING),
-    _measure(
-        "stated.decoded",
-        "share",
-        "",
-        "Cells decoded rightly, same turns",
-        group=STATING,
-    ),
+    Stated("stated.answered", "Answers with a map", "share", "more", headline=True),
+    Stated("stated.flaw.*", "Answers without a map: *", "share"),
+    Stated("stated.accuracy", "Cells stated rightly", "share", "more", headline=True),
+    Stated("stated.agent", "Agent stated rightly", "share", "more"),
+    Stated("stated.goal", "Goal stated rightly", "share", "more"),
+    Stated("stated.agreement", "Cells stated as decoded", "share"),
+    Stated("stated.agreement.*", "* stated as decoded", "share"),
+    Stated("stated.decoded", "Cells decoded rightly, same turns", "share"),
 )
-ATTRIBUTED = "Causes of actions that are not optimal"
+Attributed = partial(Measure, group="Causes of actions that are not optimal")
 ERRORS = (
-    _measure("errors.unreadable", "share", "", "Unreadable answer", group=ATTRIBUTED),
-    _measure(
+    Attributed("errors.unreadable", "Unreadable answer", "share"),
+    Attributed(
         "errors.belief",
-        "share",
-        "",
         "Belief: optimal on the decoded map",
-        group=ATTRIBUTED,
+        "share",
         caveats=PLACELESS,
     ),
-    _measure(
-        "errors.belief.shuffled",
-        "share",
-        "",
-        "Belief, decoded maps of other worlds",
-        group=ATTRIBUTED,
+    Attributed(
+        "errors.belief.shuffled", "Belief, decoded maps of other worlds", "share"
     ),
-    _measure(
-        "errors.stated",
-        "share",
-        "",
-        "Stated belief: follows from a false statement",
-        group=ATTRIBUTED,
+    Attributed(
+        "errors.stated", "Stated belief: follows from a false statement", "share"
     ),
-    _measure(
-        "errors.goal",
-        "share",
-        "",
-        "Goal: optimal towards another thing",
-        group=ATTRIBUTED,
+    Attributed("errors.goal", "Goal: optimal towards another thing", "share"),
+    Attributed(
+        "errors.plan", "Plan: begins a stated path that is not shortest", "share"
     ),
-    _measure(
-        "errors.plan",
-        "share",
-        "",
-        "Plan: begins a stated path that is not shortest",
-        group=ATTRIBUTED,
-    ),
-    _measure(
-        "errors.slip",
-        "share",
-        "",
-        "Slip: another action was likelier or planned",
-        group=ATTRIBUTED,
-    ),
-    _measure("errors.unexplained", "share", "", "Unexplained", group=ATTRIBUTED),
-    _measure(
-        "errors.*.random",
-        "share",
-        "",
-        "*, random actions in the same turns",
-        group=ATTRIBUTED,
-    ),
+    Attributed("errors.slip", "Slip: another action was likelier or planned", "share"),
+    Attributed("errors.unexplained", "Unexplained", "share"),
+    Attributed("errors.*.random", "*, random actions in the same turns", "share"),
 )
-FOLLOWED = "Maps that actions follow"
+Followed = partial(Measure, group="Maps that actions follow")
 FOLLOWING = (
-    _measure(
-        "following.true", "share", "more", "Optimal on the true map", group=FOLLOWED
+    Followed("following.true", "Optimal on the true map", "share", "more"),
+    Followed("following.stated", "Optimal on the stated map", "share"),
+    Followed(
+        "following.stated.shuffled", "Optimal on maps stated in other worlds", "share"
     ),
-    _measure(
-        "following.stated", "share", "", "Optimal on the stated map", group=FOLLOWED
+    Followed(
+        "following.decoded", "Optimal on the decoded map", "share", caveats=PLACELESS
     ),
-    _measure(
-        "following.stated.shuffled",
-        "share",
-        "",
-        "Optimal on maps stated in other worlds",
-        group=FOLLOWED,
-    ),
-    _measure(
-        "following.decoded",
-        "share",
-        "",
-        "Optimal on the decoded map",
-        group=FOLLOWED,
-        caveats=PLACELESS,
-    ),
-    _measure(
-        "following.decoded.shuffled",
-        "share",
-        "",
-        "Optimal on maps decoded in other worlds",
-        group=FOLLOWED,
+    Followed(
+        "following.decoded.shuffled", "Optimal on maps decoded in other worlds", "share"
     ),
 )
-CAUSED = "Causal tests"
+Caused = partial(Measure, group="Causal tests")
 CAUSES = (
-    _measure(
-        "causes.effect",
-        "share",
-        "",
-        "Effect: increase in counterfactual-optimal actions",
-        group=CAUSED,
+    Caused(
+        "causes.effect", "Effect: increase in counterfactual-optimal actions", "share"
     ),
-    _measure(
+    Caused(
         "causes.direct",
-        "share",
-        "",
         "Direct effect: the change, after the unchanged reasoning",
-        group=CAUSED,
+        "share",
     ),
-    _measure(
+    Caused(
         "causes.indirect",
-        "share",
-        "",
         "Indirect effect: the changed reasoning, without the change",
-        group=CAUSED,
+        "share",
     ),
-    _measure(
+    Caused(
         "causes.written.counterfactual",
-        "share",
-        "",
         "Reasoning writes the counterfactual place",
-        group=CAUSED,
-    ),
-    _measure(
-        "causes.written.*",
         "share",
-        "",
-        "Reasoning writes the true place of the *",
-        group=CAUSED,
     ),
-    _measure(
+    Caused("causes.written.*", "Reasoning writes the true place of the *", "share"),
+    Caused(
         "causes.normalised_shift",
-        "share",
-        "",
         "Normalised shift towards the counterfactual",
-        group=CAUSED,
-    ),
-    _measure("causes.moved", "share", "", "Changed actions", group=CAUSED),
-    _measure(
-        "causes.p",
-        "probability",
-        "",
-        "p value of the effect, Holm-corrected",
-        group=CAUSED,
-    ),
-    _measure(
-        "causes.excess",
         "share",
-        "",
-        "Effect beyond the strongest control",
-        group=CAUSED,
     ),
-    _measure(
-        "causes.decoded", "share", "", "Decoded at the steered place", group=CAUSED
-    ),
-    _measure(
-        "causes.called",
-        "count",
-        "",
-        "Causal effect detected (1) or not (0)",
-        group=CAUSED,
-    ),
+    Caused("causes.moved", "Changed actions", "share"),
+    Caused("causes.p", "p value of the effect, Holm-corrected", "probability"),
+    Caused("causes.excess", "Effect beyond the strongest control", "share"),
+    Caused("causes.decoded", "Decoded at the steered place", "share"),
+    Caused("causes.called", "Causal effect detected (1) or not (0)", "count"),
 )

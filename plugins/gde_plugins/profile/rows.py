@@ -290,7 +290,7 @@ def lacking(
         if asked.plan in refused:
             # All probes of a profile have one setting.
             reason = refused[asked.plan].replace("cogmap.weights", "study.weights")
-            absent = unmeasured(asked.name, "share", reason)
+            absent = unmeasured(asked.name, reason, unit="share")
             others = _others(asked, runs, models)
             yield _comparison(asked, absent, dict(_beside(asked, absent.unit, others)))
 
@@ -330,5 +330,5 @@ def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Meas
     for one in measurements:
         # What none of the fits could measure has one reason for all.
         if one.name == name and one.reason:
-            return unmeasured(name, "share", one.reason)
-    return unmeasured(name, "share", "not in the run")
+            return unmeasured(name, one.reason, unit="share")
+    return unmeasured(name, "not in the run", unit="share")

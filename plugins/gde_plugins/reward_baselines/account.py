@@ -32,11 +32,7 @@ def account(judged: Mapping[str, Mapping[str, RewardTrace]]) -> Iterator[Measure
 
         for way, n in sorted(ways.items()):
             where = {"reward": model, "made by": way}
-            yield Measurement(
-                name=MADE_BY, value=n / n_judged, unit="share", n=n_judged, where=where
-            )
+            yield Measurement(name=MADE_BY, value=n / n_judged, n=n_judged, where=where)
         for event, n in sorted(counts.items()):
             where = {"reward": model, "what": event}
-            yield Measurement(
-                name=COUNTED, value=float(n), unit="count", n=len(traces), where=where
-            )
+            yield Measurement(name=COUNTED, value=float(n), n=len(traces), where=where)

@@ -29,7 +29,6 @@ from gde_plugins.reward_baselines.models import (
 EPIC = "epic"
 UNJUDGED = "epic.unjudged"
 ONE_SIDED = "epic.one_sided"
-UNIT = "distance"
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
 
@@ -61,7 +60,7 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
         judged.setdefault(trace.model, {})[trace.episode] = trace
     reason = _unmeasurable(trajectories, judged)
     if reason:
-        return [unmeasured(EPIC, UNIT, reason)]
+        return [unmeasured(EPIC, reason)]
 
     measured: list[Measurement] = []
     for model, traces in judged.items():
@@ -126,25 +125,21 @@ def _of_model(
         for place, episodes in tasks.items()
         if _is_complete(episodes)
     }
-    if distances:
-        yield over_worlds(evidence, EPIC, UNIT, distances, cluster_mean)
-    elif tasks:
+    reason = "the reward model gave rewards for none of the episodes"
+    if tasks:
         reason = "no task has both a success and a failure that were judged; env.share takes whole tasks"
-        yield unmeasured(EPIC, UNIT, reason)
-    else:
-        reason = "the reward model gave rewards for none of the episodes"
-        yield unmeasured(EPIC, UNIT, reason)
+    yield over_worlds(evidence, EPIC, distances, cluster_mean, reason)
 
     all_tasks = by_task(trajectories)
     if any(is_recorded(one) for one in trajectories):
         one_sided = {place: float(place not in distances) for place in all_tasks}
-        yield over_worlds(evidence, ONE_SIDED, "share", one_sided)
+        yield over_worlds(evidence, ONE_SIDED, one_sided)
 
     unjudged: dict[Place, float] = {}
     for place, episodes in all_tasks.items():
         n_unjudged = sum(str(one.key) not in traces for one in episodes)
         unjudged[place] = n_unjudged / len(episodes)
-    yield over_worlds(evidence, UNJUDGED, "share", unjudged)
+    yield over_worlds(evidence, UNJUDGED, unjudged)
 
 
 def _is_complete(episodes: Sequence[Trajectory]) -> bool:

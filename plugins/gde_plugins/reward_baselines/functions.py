@@ -57,7 +57,7 @@ class Functions:
         )
         if not labels:
             reason = "no reward model that reads no truth has judged an episode"
-            return [unmeasured(name, "distance", reason) for name in DISTANCES]
+            return [unmeasured(name, reason) for name in DISTANCES]
         firsts: dict[Place, Trajectory] = {}
         for one in played(evidence):
             firsts.setdefault(Place.of(one), one)
@@ -67,7 +67,7 @@ class Functions:
                 for place, one in firsts.items()
             }
         except GdeError as error:
-            return [unmeasured(name, "distance", str(error)) for name in DISTANCES]
+            return [unmeasured(name, str(error)) for name in DISTANCES]
         found: list[Measurement] = []
         for label in labels:
             for number in self._of_model(evidence, scenes, label):
@@ -86,10 +86,10 @@ class Functions:
                     values[name][place] = distance(judged, scene.true, scene.setting)
         except GdeError as error:
             for name in DISTANCES:
-                yield unmeasured(name, "distance", str(error))
+                yield unmeasured(name, str(error))
             return
         for name, of_worlds in values.items():
-            yield over_worlds(evidence, name, "distance", of_worlds, cluster_mean)
+            yield over_worlds(evidence, name, of_worlds, cluster_mean)
 
 
 @dataclass(frozen=True)

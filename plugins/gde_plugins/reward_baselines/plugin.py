@@ -96,7 +96,7 @@ def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel | TruthRea
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
     """Distances of reward models from the truth, and their regrets."""
-    from gde.data.measure import Measure
+    from gde_plugins.reward_baselines import measures
     from gde_plugins.reward_baselines.config import FunctionsConfig
 
     return (
@@ -107,45 +107,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part="gde_plugins.reward_baselines.epic:epic",
             needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
             default=True,
-            measures=(
-                Measure(
-                    name="epic",
-                    title="EPIC distance",
-                    unit="distance",
-                    better="less",
-                    group="Reward models",
-                    headline=True,
-                    contender="reward",
-                ),
-                Measure(
-                    name="epic.unjudged",
-                    title="Episodes without rewards",
-                    unit="share",
-                    better="less",
-                    group="Reward models",
-                    contender="reward",
-                ),
-                Measure(
-                    name="rewards.made_by",
-                    title="Provenance of rewards",
-                    unit="share",
-                    group="Reward models",
-                ),
-                Measure(
-                    name="rewards.counted",
-                    title="Events in reward models",
-                    unit="count",
-                    group="Reward models",
-                ),
-                Measure(
-                    name="epic.one_sided",
-                    title="Tasks without both a success and a failure",
-                    unit="share",
-                    better="less",
-                    group="Reward models",
-                    contender="reward",
-                ),
-            ),
+            measures=measures.EPIC,
         ),
         MetricOffer(
             name="reward-functions",
@@ -153,26 +115,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=FunctionsConfig,
             make="gde_plugins.reward_baselines.functions:Functions",
             needs=frozenset({Capability.REWARD_TRACE, Capability.MDP}),
-            measures=(
-                Measure(
-                    name="functions.epic",
-                    title="EPIC distance of reward functions",
-                    unit="distance",
-                    better="less",
-                    group="Reward models",
-                    headline=True,
-                    contender="reward",
-                ),
-                Measure(
-                    name="functions.dard",
-                    title="DARD distance of reward functions",
-                    unit="distance",
-                    better="less",
-                    group="Reward models",
-                    headline=True,
-                    contender="reward",
-                ),
-            ),
+            measures=measures.FUNCTIONS,
         ),
         MetricOffer(
             name="step-order",
@@ -180,26 +123,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             part="gde_plugins.reward_baselines.step_order:step_order",
             needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
-            measures=(
-                Measure(
-                    name="step_order.progress",
-                    title="Steps of progress told from others (AUC)",
-                    unit="share",
-                    better="more",
-                    group="Reward models",
-                    headline=True,
-                    contender="reward",
-                ),
-                Measure(
-                    name="step_order.harm",
-                    title="Harmful steps told from others (AUC)",
-                    unit="share",
-                    better="more",
-                    group="Reward models",
-                    headline=True,
-                    contender="reward",
-                ),
-            ),
+            measures=measures.STEP_ORDER,
         ),
         MetricOffer(
             name="reward-regret",
@@ -207,15 +131,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             part="gde_plugins.reward_baselines.regret:reward_regret",
             needs=frozenset({Capability.REWARD_TRACE}),
-            measures=(
-                Measure(
-                    name="reward_regret.auc",
-                    title="Failures told from successes by regret (AUC)",
-                    unit="share",
-                    better="more",
-                    group="Reward models",
-                    contender="reward",
-                ),
-            ),
+            measures=measures.REGRET,
         ),
     )

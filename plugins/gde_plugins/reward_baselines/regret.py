@@ -1,7 +1,6 @@
 """Does the regret that a reward model sees in an episode tell whether it succeeded?"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.stats import rankdata
@@ -32,7 +31,7 @@ def reward_regret(evidence: Evidence) -> Sequence[Measurement]:
         if not trace.failure:
             traces.setdefault(trace.model, {})[trace.episode] = trace
     if not traces:
-        return [unmeasured(AUC, "share", UNJUDGED)]
+        return [unmeasured(AUC, UNJUDGED)]
     episodes = list(played(evidence))
     return [*_measured(episodes, traces, evidence.seed)]
 
@@ -50,7 +49,7 @@ def _measured(
         if succeeded.all() or not succeeded.any():
             side = "fails" if succeeded.all() else "succeeds"
             reason = f"no episode {side}, so there is nothing to tell apart"
-            yield replace(unmeasured(AUC, "share", reason), where=where)
+            yield unmeasured(AUC, reason, where)
             continue
 
         # The largest reward of the run is the same for all: ranks do not need it.
@@ -72,7 +71,6 @@ def _measured(
         yield Measurement(
             name=AUC,
             value=min(max(0.5 + difference.value, 0.0), 1.0),
-            unit="share",
             n=len(known),
             clusters=difference.n_clusters,
             interval=interval,

@@ -45,7 +45,7 @@ def step_order(evidence: Evidence) -> Sequence[Measurement]:
         for one in _measured(evidence, tasks, judged):
             found.append(replace(one, where={"reward": model}))
     reason = "no reward model has judged an episode"
-    return found or [unmeasured(name, "share", reason) for name in LEAST]
+    return found or [unmeasured(name, reason) for name in LEAST]
 
 
 def _measured(
@@ -66,12 +66,9 @@ def _measured(
             if len(above) and len(below):
                 shares[name][task] = share_above(above, below)
 
+    reason = "no task has steps of both kinds and a certified truth"
     for name, values in shares.items():
-        if values:
-            yield over_worlds(evidence, name, "share", values)
-        else:
-            reason = "no task has steps of both kinds and a certified truth"
-            yield unmeasured(name, "share", reason)
+        yield over_worlds(evidence, name, values, reason=reason)
 
 
 def share_above(above: Floats, below: Floats) -> float:

@@ -2,19 +2,12 @@
 
 from collections.abc import Collection, Iterable
 
-from gde.data.json import Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.numerics.leaderboard import Standing
 from gde_plugins.reward_prediction.domains import Domain
 
-EPIC = Measure(
-    name="epic",
-    title="EPIC distance",
-    unit="distance",
-    better="less",
-    contender="reward",
-)
+EPIC = Measure("epic", "EPIC distance", "distance", "less", contender="reward")
 BESIDE = "against the best that reads nothing"
 
 
@@ -37,12 +30,3 @@ def beside_best(standing: Standing | None) -> dict[str, Measurement]:
     """The difference from the best baseline that reads nothing, as a column."""
     difference = standing.difference(EPIC) if standing else None
     return {BESIDE: difference} if difference else {}
-
-
-def unmeasured(
-    name: str, unit: str, reason: str, where: Labels | None = None
-) -> Measurement:
-    """A number that the study lacks, with the reason."""
-    return Measurement(
-        name=name, value=None, unit=unit, n=0, where=where or {}, reason=reason
-    )

@@ -15,6 +15,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.leaderboard import (
     OVERALL,
     Standing,
@@ -50,7 +51,6 @@ from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
     find_number,
-    unmeasured,
 )
 from gde_plugins.reward_prediction.published import (
     ABLATIONS,
@@ -265,7 +265,7 @@ class RewardPredictionStudy:
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
-        return unmeasured("epic", "distance", reason, where)
+        return unmeasured("epic", reason, where, "distance")
 
     def _as_in_table_1(self, runs: Mapping[str, Run]) -> Iterator[Measurement]:
         """StateFactory's numbers as those of the ablations that are its settings."""
@@ -308,7 +308,7 @@ class RewardPredictionStudy:
             if domain not in {each.name for each in self._domains}:
                 unnamed = f"its domain was not run: --set study.domains={domain}"
                 reason = self._unavailable.get(domain, unnamed)
-        return unmeasured("success", "share", reason)
+        return unmeasured("success", reason, unit="share")
 
 
 def _probe(embedder: str) -> Choice:
@@ -318,7 +318,7 @@ def _probe(embedder: str) -> Choice:
 
 def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
     if without.value is None or rewarded.value is None:
-        return unmeasured("gain", "share", without.reason or rewarded.reason)
+        return unmeasured("gain", without.reason or rewarded.reason, unit="share")
     return Measurement(
         name="gain",
         value=rewarded.value - without.value,
@@ -360,7 +360,7 @@ def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
         yield Comparison(
             quantity=f"triplet accuracy of {name}",
             paper=TRIPLETS.get(name),
-            ours=found.get(name) or unmeasured("triplets", "share", lacking),
+            ours=found.get(name) or unmeasured("triplets", lacking, unit="share"),
             source=EQ_14,
             table=ABLATED,
         )
@@ -372,7 +372,7 @@ def _overall(label: str, found: Mapping[str, Measurement]) -> Measurement:
     missing = [name for name, one in found.items() if one.value is None]
     if missing:
         reason = f"without {', '.join(missing)}"
-        return unmeasured("epic", "distance", reason, where)
+        return unmeasured("epic", reason, where, "distance")
     values = [one.value for one in found.values() if one.value is not None]
     interval = mean_interval(values, [one.interval for one in found.values()])
     return Measurement(

@@ -47,10 +47,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make=_triplets,
             measures=(
                 Measure(
-                    name="triplets",
-                    title="Triplet accuracy",
-                    unit="share",
-                    better="more",
+                    "triplets",
+                    "Triplet accuracy",
+                    "share",
+                    "more",
                     group="Reward models",
                 ),
             ),

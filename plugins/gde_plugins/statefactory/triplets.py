@@ -9,7 +9,7 @@ templates, so that they are the same everywhere.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
 from gde_plugins.statefactory.embedding import Embedder
@@ -24,7 +25,6 @@ from gde_plugins.statefactory.routing import Vectors
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
 NAME = "triplets"
-UNIT = "share"
 Fact = tuple[str, str, str]
 """Object, attribute, value."""
 
@@ -59,18 +59,14 @@ class TripletAccuracy:
         )
         if not chosen:
             reason = "no state has two attributes that differ, as rules read it"
-            return [
-                Measurement(
-                    name=NAME, value=None, unit=UNIT, n=0, where=where, reason=reason
-                )
-            ]
+            return [unmeasured(NAME, reason, where)]
 
         right = [float(each) for each in self.told_apart(chosen)]
         clusters = [each.cluster for each in chosen]
         estimate = cluster_share(
             right, clusters, generator(evidence.seed, NAME, "interval")
         )
-        return [replace(estimate.measurement(NAME, UNIT), where=where)]
+        return [estimate.measurement(NAME, where)]
 
     def told_apart(self, chosen: Sequence[Triplet]) -> Iterator[bool]:
         """Whether each anchor is closer to its positive than to its negative."""

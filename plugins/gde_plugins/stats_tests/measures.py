@@ -2,115 +2,30 @@
 tested.
 """
 
+from functools import partial
+
 from gde.data.measure import Measure
 
-VARIATIONS = "Variations minus unvaried worlds"
-DIFFICULTY = "Trends over difficulty"
+Variation = partial(Measure, group="Variations minus unvaried worlds", column=True)
+Trend = partial(Measure, group="Trends over difficulty", column=True)
 
 PAIRS = (
-    Measure(
-        name="pairs.*.difference",
-        title="difference from the counterfactual",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.rank_biserial",
-        title="effect (rank-biserial)",
-        unit="correlation",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.effect_paper",
-        title="effect, as published",
-        unit="correlation",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.p_permutation",
-        title="p, permutation",
-        unit="probability",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.p_wilcoxon",
-        title="p, Wilcoxon",
-        unit="probability",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.p_holm",
-        title="p, corrected (Holm)",
-        unit="probability",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.q", title="q", unit="probability", group=VARIATIONS, column=True
-    ),
-    Measure(
-        name="pairs.*.mde", title="detectable difference", group=VARIATIONS, column=True
-    ),
-    Measure(
-        name="pairs.*.p_any",
-        title="p, any change",
-        unit="probability",
-        group=VARIATIONS,
-        column=True,
-    ),
-    Measure(
-        name="pairs.*.p_any_holm",
-        title="p, any change, corrected",
-        unit="probability",
-        group=VARIATIONS,
-        column=True,
-    ),
+    Variation("pairs.*.difference", "difference from the counterfactual"),
+    Variation("pairs.*.rank_biserial", "effect (rank-biserial)", "correlation"),
+    Variation("pairs.*.effect_paper", "effect, as published", "correlation"),
+    Variation("pairs.*.p_permutation", "p, permutation", "probability"),
+    Variation("pairs.*.p_wilcoxon", "p, Wilcoxon", "probability"),
+    Variation("pairs.*.p_holm", "p, corrected (Holm)", "probability"),
+    Variation("pairs.*.q", "q", "probability"),
+    Variation("pairs.*.mde", "detectable difference"),
+    Variation("pairs.*.p_any", "p, any change", "probability"),
+    Variation("pairs.*.p_any_holm", "p, any change, corrected", "probability"),
 )
 TRENDS = (
-    Measure(
-        name="trends.*.spearman",
-        title="Spearman's rho",
-        unit="correlation",
-        group=DIFFICULTY,
-        column=True,
-    ),
-    Measure(
-        name="trends.*.spearman_p",
-        title="its p",
-        unit="probability",
-        group=DIFFICULTY,
-        column=True,
-    ),
-    Measure(
-        name="trends.*.page_l",
-        title="Page's L",
-        unit="rank products",
-        group=DIFFICULTY,
-        column=True,
-    ),
-    Measure(
-        name="trends.*.page_l_p",
-        title="its p",
-        unit="probability",
-        group=DIFFICULTY,
-        column=True,
-    ),
-    Measure(
-        name="trends.*.slope",
-        title="slope",
-        unit="share per step",
-        group=DIFFICULTY,
-        column=True,
-    ),
-    Measure(
-        name="trends.*.slope_p",
-        title="its p",
-        unit="probability",
-        group=DIFFICULTY,
-        column=True,
-    ),
+    Trend("trends.*.spearman", "Spearman's rho", "correlation"),
+    Trend("trends.*.spearman_p", "its p", "probability"),
+    Trend("trends.*.page_l", "Page's L", "rank products"),
+    Trend("trends.*.page_l_p", "its p", "probability"),
+    Trend("trends.*.slope", "slope", "share per step"),
+    Trend("trends.*.slope_p", "its p", "probability"),
 )

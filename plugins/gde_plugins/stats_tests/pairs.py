@@ -11,6 +11,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.by_world import measured, split
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import (
     Difference,
     Finding,
@@ -300,16 +301,16 @@ def _described(
         # All names appear in every run, so that tables of different runs have the same
         # rows.
         for name in NAMES:
-            yield Measurement(name=name, value=None, unit="", n=0, reason=NO_PAIR)
+            yield unmeasured(name, NO_PAIR)
         return
 
     n = found.estimate.n_clusters
     wilcoxon = found.signed_rank
-    yield replace(found.estimate.measurement("difference", unit), n=n)
+    yield replace(found.estimate.measurement("difference"), unit=unit, n=n)
     yield wilcoxon.significance("p_wilcoxon", n)
     yield found.permutation.significance("p_permutation", n)
     yield replace(wilcoxon, p_value=p_holm).significance("p_holm", n)
     yield replace(wilcoxon, p_value=q).significance("q", n)
-    yield found.rank_biserial.statistic("rank_biserial", "correlation", n)
-    yield found.effect_paper.statistic("effect_paper", "correlation", n)
-    yield found.mde.statistic("mde", unit, n)
+    yield found.rank_biserial.statistic("rank_biserial", n)
+    yield found.effect_paper.statistic("effect_paper", n)
+    yield replace(found.mde.statistic("mde", n), unit=unit)

@@ -120,8 +120,8 @@ def _along(
     blocks = _blocks(one, axis)
     ordered = page(blocks) if blocks else Finding.missing("0 complete blocks", "3")
     found = [
-        *_both(correlation, "spearman", "correlation", len(set(clusters))),
-        *_both(ordered, "page_l", "rank products", len(blocks)),
+        *_both(correlation, "spearman", len(set(clusters))),
+        *_both(ordered, "page_l", len(blocks)),
     ]
     for each in found:
         yield replace(each, name=f"trends.{one.name}.{each.name}", where={"by": label})
@@ -175,14 +175,14 @@ def _over_distance(trajectories: Sequence[Trajectory]) -> Iterator[Measurement]:
     if distances and are_distances:
         slope = linear_trend(distances, hits, clusters)
     n_clusters = len(set(clusters))
-    for each in _both(slope, "slope", "share per step", len(distances), n_clusters):
+    for each in _both(slope, "slope", len(distances), n_clusters):
         yield replace(
             each, name=f"trends.accuracy.{each.name}", where={"by": "distance"}
         )
 
 
 def _both(
-    finding: Finding, name: str, unit: str, n: int, clusters: int | None = None
+    finding: Finding, name: str, n: int, clusters: int | None = None
 ) -> tuple[Measurement, Measurement]:
-    statistic = finding.statistic(name, unit, n, clusters)
+    statistic = finding.statistic(name, n, clusters)
     return statistic, finding.significance(f"{name}_p", n, clusters)

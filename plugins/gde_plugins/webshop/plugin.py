@@ -51,10 +51,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
             default=True,
             measures=(
                 Measure(
-                    name=NAME,
-                    title="Score of the purchase",
-                    unit="share",
-                    better="more",
+                    NAME,
+                    "Score of the purchase",
+                    "share",
+                    "more",
                     group="Behaviour",
                     headline=True,
                 ),

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import (
-    NOTHING_FINISHED,
     finished,
     over_episodes,
-    unmeasured,
 )
 
 NAME = "purchase.score"
@@ -20,6 +18,4 @@ def score(evidence: Evidence) -> Sequence[Measurement]:
     for episode in finished(evidence):
         rewards = [turn.reward for turn in episode.turns]
         earned.append((episode.world.cluster, sum(rewards)))
-    if not earned:
-        return [unmeasured(NAME, "share", NOTHING_FINISHED)]
-    return [over_episodes(evidence, NAME, "share", earned)]
+    return [over_episodes(evidence, NAME, earned)]

@@ -100,7 +100,7 @@ def test_hits_are_counted_of_all_decisions_of_an_episode() -> None:
 def test_a_pooled_share_gives_every_decision_the_same_weight() -> None:
     counts = [Count("a", 1, 1), Count("b", 0, 3), Count("c", 0, 0)]
     found = pooled_share(EVIDENCE, "hits", counts)
-    assert (found.name, found.value, found.unit, found.n) == ("hits", 0.25, "share", 4)
+    assert (found.name, found.value, found.n) == ("hits", 0.25, 4)
     # The seed of the interval is the run's, and the metric's own.
     rng = generator(4, "metric", "hits")
     expected = cluster_share([1, 0], ["a", "b"], rng, trials=[1, 3])
@@ -111,12 +111,12 @@ def test_a_pooled_share_of_no_decision_has_a_reason() -> None:
     found = pooled_share(EVIDENCE, "hits", [Count("a", 0, 0)], "no choice was left")
     assert (found.value, found.n, found.reason) == (None, 0, "no choice was left")
     empty = pooled_share(EVIDENCE, "hits", [])
-    assert (empty.unit, empty.reason) == ("share", "no episode was finished")
+    assert empty.reason == "no episode was finished"
 
 
 def test_worlds_have_the_same_weight_and_are_resampled_by_cluster() -> None:
     values = {Place("a", "x"): 1.0, Place("b", "x"): 0.0, Place("c", "y"): 1.0}
-    found = over_worlds(EVIDENCE, "share", "share", values)
+    found = over_worlds(EVIDENCE, "share", values)
     assert (found.value, found.n) == (pytest.approx(2 / 3), 3)
     rng = generator(4, "metric", "share")
     assert found.interval == cluster_share([1, 0, 1], [*"xxy"], rng).interval
@@ -124,13 +124,18 @@ def test_worlds_have_the_same_weight_and_are_resampled_by_cluster() -> None:
 
 def test_values_of_another_range_take_another_estimate() -> None:
     values = [("x", 5.0), ("y", 8.0)]
-    found = over_episodes(EVIDENCE, "steps", "steps", values, cluster_mean)
-    assert (found.value, found.unit, found.n) == (6.5, "steps", 2)
+    found = over_episodes(EVIDENCE, "steps", values, cluster_mean)
+    assert (found.value, found.n) == (6.5, 2)
     with pytest.raises(ValueError, match="between 0 and trials"):
-        over_episodes(EVIDENCE, "steps", "steps", values)
+        over_episodes(EVIDENCE, "steps", values)
+
+
+def test_a_mean_of_nothing_has_a_reason() -> None:
+    found = over_worlds(EVIDENCE, "share", {}, reason="no world was seen")
+    assert (found.value, found.n, found.reason) == (None, 0, "no world was seen")
 
 
 def test_what_is_unmeasured_counts_nothing() -> None:
-    found = unmeasured("m", "share", "no data")
+    found = unmeasured("m", "no data", {"size": 5}, "share")
     assert (found.name, found.unit, found.value) == ("m", "share", None)
-    assert (found.n, found.reason) == (0, "no data")
+    assert (found.n, found.reason, found.where) == (0, "no data", {"size": 5})

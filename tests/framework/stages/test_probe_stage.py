@@ -17,7 +17,7 @@ from scipy.stats import sem, t
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
 from gde.data.completion import Completion, ModelInfo
-from gde.data.measure import Measures
+from gde.data.measure import Measure, Measures
 from gde.data.observation import World
 from gde.data.probe import (
     Control,
@@ -244,6 +244,15 @@ def test_labels_and_decoded_values_stand_beside_their_own_turns(tmp_path: Path) 
     assert worlds == probe.tested[0].groups.tolist()
     assert (report.classes, report.reason) == (("no", "yes"), "")
     assert [one.value for one in report.measurements] == [6.0]
+
+
+def test_a_number_has_the_unit_that_its_probe_declares(tmp_path: Path) -> None:
+    turns = Measure(name="p.turns", title="Turns", unit="held-out turns")
+    made = stage(tmp_path, meanings=Measures((turns,)))
+    store(made)
+    ours, undeclared = fitted(made, Noting(), WHOLE, replace(WHOLE, probe="other"))
+    assert [one.unit for one in ours.measurements] == ["held-out turns"]
+    assert [one.unit for one in undeclared.measurements] == ["turns"]
 
 
 def test_what_was_learned_is_stored_under_the_name_of_the_fit(tmp_path: Path) -> None:

@@ -162,13 +162,6 @@ class ScoresNothing(LineProbe):
         return ()
 
 
-class ScoresWithoutUnit(LineProbe):
-    def score(
-        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
-    ) -> Sequence[Measurement]:
-        return [replace(each, unit="") for each in super().score(readout, test, rng)]
-
-
 class ScoresOtherTurns(LineProbe):
     """Its measurement is of ten turns, the scores are of all."""
 
@@ -389,7 +382,6 @@ BROKEN = [
     (FitsByChance, "fit must be a function"),
     (ScoresByChance, "score must be a function"),
     (ScoresNothing, "must give a measurement"),
-    (ScoresWithoutUnit, "must have a unit"),
     (ScoresTooFewTurns, "a score for each turn, 'distance'"),
     (ScoresOtherTurns, "'distance' must be the mean of its turn_scores"),
     (CodesNothing, "likelihoods must be of something"),

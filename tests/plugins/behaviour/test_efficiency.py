@@ -96,7 +96,6 @@ def test_in_steps_regret_is_what_was_walked_less_what_was_gained(
     found = measured(walks, corridor_model)
     assert found["efficiency.regret"].value == pytest.approx(np.mean(extra))
     assert found["efficiency.spl"].value == pytest.approx(np.mean(directness))
-    assert found["efficiency.regret"].unit == "reward"
     assert found["efficiency.regret"].n == found["efficiency.spl"].n == len(walks)
 
 
@@ -295,12 +294,3 @@ def test_without_a_model_there_is_a_reason() -> None:
             None,
             "the environment gives no tabular model",
         )
-
-
-def test_one_measurement_has_one_unit_measured_or_not() -> None:
-    known, unknown = walk(0, [RIGHT]), replace(walk(1, [RIGHT]), turns=())
-    units = {
-        measured(some, corridor_model)["efficiency.regret"].unit
-        for some in ([known], [unknown])
-    }
-    assert units == {"reward"}

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn_text import locate
 
 from gde.data.cell_map import Position
 from gde.data.completion import Tokenization
 from gde_plugins.grid.generation.mazes import generate
-from gde_plugins.grid.rendering.layout import locate, render_text
+from gde_plugins.grid.rendering.layout import render_text
 
 ROWS = ("#####", "#__##", "#_#_#", "#___#", "#####")
 TEXT = render_text(ROWS, agent=(1, 1), goal=(3, 3))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_text import locate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,6 @@ from gde_plugins.grid.composition import compose
 from gde_plugins.grid.conditions.fog import FoggyGrid, GridWorld, visible
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.rendering.layout import locate
 
 few = settings(max_examples=15)
 seeds = st.integers(0, 2**32)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn_text import locate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +28,6 @@ from gde.testing.context import PlainContext
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.keyed.environment import KeyEnvironment
 from gde_plugins.grid.plugin import gde_environments
-from gde_plugins.grid.rendering.layout import locate
 
 OFFERS = {offer.name: offer for offer in gde_environments()}
 NAMES = ("key-door", "key-no-door", "two-path-key")

@@ -3,11 +3,12 @@ there is.
 """
 
 import numpy as np
+from drawn_text import locate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gde_plugins.grid.generation.mazes import generate
-from gde_plugins.grid.rendering.layout import locate, render_text
+from gde_plugins.grid.rendering.layout import render_text
 
 ROWS = ("#####", "#__##", "#_#_#", "#___#", "#####")
 

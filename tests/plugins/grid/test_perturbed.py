@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from drawn_text import locate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,7 +25,7 @@ from gde_plugins.grid.conditions.fog import GridWorld
 from gde_plugins.grid.conditions.perturbed import distance
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid
-from gde_plugins.grid.rendering.layout import locate, render_text
+from gde_plugins.grid.rendering.layout import render_text
 
 few = settings(max_examples=10)
 seeds = st.integers(0, 2**32)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import gymnasium
 import pytest
+from drawn_text import locate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ from gde.stages.evidence import load_evidence
 from gde.testing import check_environment
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
-from gde_plugins.grid.rendering.layout import locate, render_text
+from gde_plugins.grid.rendering.layout import render_text
 from gde_plugins.grid.rendering.vocabulary import (
     EXAMPLE,
     Vocabulary,

@@ -202,7 +202,6 @@ def test_metrics_are_equal_to_1e_9_with_and_without_batches(
 def told(measurement: Measurement) -> tuple[object, ...]:
     return (
         measurement.name,
-        measurement.unit,
         measurement.n,
         measurement.where,
         measurement.reason,

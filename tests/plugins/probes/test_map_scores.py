@@ -80,8 +80,6 @@ def test_every_score_of_two_small_maps() -> None:
     assert {
         name: measurement.value for name, measurement in found.items()
     } == pytest.approx(expected)
-    cells = {name for name, measurement in found.items() if measurement.unit == "cells"}
-    assert cells == {name for name in found if name.startswith(("distance", "spread"))}
 
 
 def test_a_location_is_the_likeliest_of_all_cells_and_not_of_those_called_so() -> None:

@@ -58,7 +58,6 @@ def test_accuracy_is_regressed_on_the_distance_to_the_goal(make_run: MakeRun) ->
     )["accuracy.slope"]
     assert slope.value == pytest.approx(-0.05, abs=0.01)
     assert slope.interval[1] < 0
-    assert slope.unit == "share per step"
 
 
 def test_values_that_are_no_distances_give_no_slope(make_run: MakeRun) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from gde.data.json import Labels
 from gde.data.result import Measurement
 
 Floats = NDArray[np.float64]
@@ -47,15 +48,15 @@ class Estimate:
     n_clusters: int
     """Clusters with an observation."""
 
-    def measurement(self, name: str, unit: str) -> Measurement:
+    def measurement(self, name: str, where: Labels | None = None) -> Measurement:
         """The estimate as a measurement of the run."""
         return Measurement(
             name=name,
             value=self.value,
-            unit=unit,
             n=self.n,
             clusters=self.n_clusters,
             interval=self.interval,
+            where=where or {},
         )
 
 

@@ -35,14 +35,11 @@ class Finding:
         """No statistic, because there are too few data."""
         return cls(reason=f"not measured: {got}, needs {needs}")
 
-    def statistic(
-        self, name: str, unit: str, n: int, clusters: int | None = None
-    ) -> Measurement:
+    def statistic(self, name: str, n: int, clusters: int | None = None) -> Measurement:
         """The statistic as a measurement of the run."""
         return Measurement(
             name=name,
             value=self.value,
-            unit=unit,
             n=n,
             clusters=clusters,
             interval=self.interval,
@@ -56,7 +53,6 @@ class Finding:
         return Measurement(
             name=name,
             value=self.p_value,
-            unit="probability",
             n=n,
             clusters=clusters,
             reason=self.reason,

@@ -100,7 +100,6 @@ class Number:
     """The mean of one value per answer; answers without it are left out."""
 
     name: str
-    unit: str
     pick: Pick
     estimate: Callable[..., Estimate] = cluster_mean
     reason: str = "no answer could be used"
@@ -115,10 +114,8 @@ class Number:
             value = self.pick(one)
             if value is not None:
                 values.append((one.cluster, value))
-        if not values:
-            return replace(unmeasured(self.name, self.unit, self.reason), where=where)
         measurement = over_episodes(
-            evidence, self.name, self.unit, values, self.estimate
+            evidence, self.name, values, self.estimate, self.reason
         )
         return replace(measurement, where=where)
 
@@ -162,7 +159,7 @@ class Rate:
             )
 
     def _number(self, name: str, pick: Pick) -> Number:
-        return Number(name=name, unit="share", pick=pick, estimate=cluster_share)
+        return Number(name=name, pick=pick, estimate=cluster_share)
 
     def baselines(
         self, evidence: Evidence, found: Sequence[Answer]
@@ -180,7 +177,7 @@ class Rate:
         known = [(value, name) for value, name in valued if value is not None]
         lead = f"{self.name}.above_blind"
         if not known:
-            yield unmeasured(lead, "share", "no blind baseline has this score")
+            yield unmeasured(lead, "no blind baseline has this score")
             return
         _, best = max(known)
         yield self._lead(lead, best, evidence, found)
@@ -203,7 +200,6 @@ class Rate:
         return Measurement(
             name=name,
             value=verdict.difference,
-            unit="share",
             n=sum(map(len, pairs.values())),
             clusters=len(pairs),
             interval=verdict.interval,
@@ -234,7 +230,7 @@ def measure(
     every += [_unusable(task, reason) for reason in (NO_ANSWER, *REASONS)]
     if not found:
         reason = f"no question of the kind {task} was asked"
-        return [unmeasured(each.name, each.unit, reason) for each in every]
+        return [unmeasured(each.name, reason) for each in every]
 
     measured = [each.of(evidence, found) for each in every]
     leads = []
@@ -270,9 +266,8 @@ def pairs(evidence: Evidence, task: str) -> Measurement:
     for cluster, right in both.items():
         if len(right) > 1:
             shares.append((cluster, float(all(right))))
-    if not shares:
-        return unmeasured(name, "share", "no pair was asked: set env.grounded=true")
-    return over_episodes(evidence, name, "share", shares, cluster_share)
+    none = "no pair was asked: set env.grounded=true"
+    return over_episodes(evidence, name, shares, reason=none)
 
 
 def _corrected(leads: Sequence[Measurement]) -> Iterator[Measurement]:
@@ -293,4 +288,4 @@ def _unusable(task: str, reason: str) -> Number:
         return float(one.reading == reason if reason else one.reading != OK)
 
     name = f"{task}.unusable.{reason}" if reason else f"{task}.unusable"
-    return Number(name=name, unit="share", pick=pick, estimate=cluster_share)
+    return Number(name=name, pick=pick, estimate=cluster_share)

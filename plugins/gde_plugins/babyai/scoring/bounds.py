@@ -27,14 +27,14 @@ from gde.numerics.episodes import (
 from gde.numerics.stats import cluster_mean
 
 OPTIMUM = "optimum"
-UNITS: Mapping[str, str] = {
-    "bounds.accuracy.least": "share",
-    "bounds.accuracy.most": "share",
-    "bounds.accuracy.certified": "share",
-    "bounds.certified": "share",
-    "bounds.regret.least": "turns",
-    "bounds.regret.most": "turns",
-}
+NAMES = (
+    "bounds.accuracy.least",
+    "bounds.accuracy.most",
+    "bounds.accuracy.certified",
+    "bounds.certified",
+    "bounds.regret.least",
+    "bounds.regret.most",
+)
 NO_SEARCH = "nothing is certified: set env.search to 1 or more"
 
 
@@ -81,7 +81,7 @@ def bounds(evidence: Evidence) -> Sequence[Measurement]:
     found = list(_episodes(evidence))
     if not found:
         reason = NO_SEARCH if any(played(evidence)) else NOTHING_FINISHED
-        return [unmeasured(name, unit, reason) for name, unit in UNITS.items()]
+        return [unmeasured(name, reason) for name in NAMES]
 
     measured = []
     both = (("bounds.accuracy.least", False), ("bounds.accuracy.most", True))
@@ -92,7 +92,7 @@ def bounds(evidence: Evidence) -> Sequence[Measurement]:
             hits = [_is_hit(turn, each, at_most) for turn, each in pairs]
             shares.append((Place.of(one), fmean(hits)))
         means = {place: fmean(several) for place, several in by_world(shares).items()}
-        measured.append(over_worlds(evidence, name, "share", means))
+        measured.append(over_worlds(evidence, name, means))
 
     sure = []
     hits_of = []
@@ -147,6 +147,6 @@ def _regrets(evidence: Evidence, found: Sequence[Found]) -> Iterator[Measurement
         if len(values) < len(found):
             n_lost = len(found) - len(values)
             reason = f"success is not known to be within reach in {n_lost} of {len(found)} episodes"
-            yield unmeasured(name, "turns", reason)
+            yield unmeasured(name, reason)
         else:
-            yield over_episodes(evidence, name, "turns", values, cluster_mean)
+            yield over_episodes(evidence, name, values, cluster_mean)

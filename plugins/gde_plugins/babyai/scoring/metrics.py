@@ -33,26 +33,21 @@ def predict(evidence: Evidence) -> Sequence[Measurement]:
     Success needs position and direction.
     """
     success = Rate(name="predict.success", score="score")
-    distance = Number(
-        name="predict.distance", unit="cells", pick=lambda one: one.number("distance")
-    )
+    distance = Number(name="predict.distance", pick=lambda one: one.number("distance"))
     numbers = (
         Number(
             name="predict.position",
-            unit="share",
             pick=lambda one: one.number("position") or 0.0,
             estimate=cluster_share,
         ),
         distance,
         Number(
             name="predict.distance_wrong",
-            unit="cells",
             pick=_distance_if_wrong,
             reason="no answer was wrong",
         ),
         Number(
             name="predict.distance_published",
-            unit="cells",
             pick=lambda one: one.published("distance"),
         ),
     )
@@ -74,29 +69,23 @@ def plan(evidence: Evidence) -> Sequence[Measurement]:
     numbers = (
         Number(
             name="plan.efficiency",
-            unit="ratio",
             pick=lambda one: one.number("efficiency") or 0.0,
         ),
         Number(
             name="plan.efficiency_published",
-            unit="ratio",
             pick=lambda one: one.published("efficiency"),
         ),
         Number(
             name="plan.efficiency_successful",
-            unit="ratio",
             pick=_if_successful("efficiency"),
             reason=no_success,
         ),
         Number(
             name="plan.optimality",
-            unit="share",
             pick=_if_successful("optimality"),
             reason=no_success,
         ),
-        Number(
-            name="plan.distance", unit="cells", pick=lambda one: one.number("distance")
-        ),
+        Number(name="plan.distance", pick=lambda one: one.number("distance")),
     )
     rates = (success, charged)
     published = [each for each in success.others() if each.name.endswith("published")]
@@ -121,9 +110,7 @@ def decompose(evidence: Evidence) -> Sequence[Measurement]:
         Rate(name="decompose.aci", score="aci"),
         Rate(name="decompose.aci_defined", score="aci_defined", published=False),
     )
-    added = Number(
-        name="decompose.added", unit="count", pick=lambda one: one.number("added")
-    )
+    added = Number(name="decompose.added", pick=lambda one: one.number("added"))
     shares = [rate.number for rate in rates]
     for rate in rates:
         shares += [one for one in rate.others() if one.name.endswith("published")]
@@ -142,7 +129,7 @@ def _within(most: int) -> Number:
         return float(one.number("score") == 1 and added is not None and added <= most)
 
     name = f"decompose.within.{most}"
-    return Number(name=name, unit="share", pick=pick, estimate=cluster_share)
+    return Number(name=name, pick=pick, estimate=cluster_share)
 
 
 def _by_class(evidence: Evidence, numbers: Sequence[Number]) -> Iterator[Measurement]:

@@ -207,8 +207,8 @@ def _as_published(run: Run) -> Run:
 
     measurements = []
     for one in found:
-        missing = unmeasured(one.name, one.unit, "not in the published harness")
-        other = replace(missing, where=one.where)
+        reason = "not in the published harness"
+        other = unmeasured(one.name, reason, one.where, one.unit)
         measurements.append(published.get(one.identity, other))
     return replace(run, result=replace(run.result, measurements=tuple(measurements)))
 
@@ -241,9 +241,7 @@ def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measur
     for one in measurements:
         if one.name == name and dict(one.where) == where:
             return one
-    return Measurement(
-        name=name, value=None, unit="share", n=0, where=where, reason="not in the run"
-    )
+    return unmeasured(name, "not in the run", where, "share")
 
 
 def _row(

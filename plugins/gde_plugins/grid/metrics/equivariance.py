@@ -129,16 +129,16 @@ def _compared(
     where = {"transform": kind}
     if not bases:
         reason = "no base grid shares its goal and a visited place with its transform: ask for transform=none beside it"
-        for name, unit in {DISTANCE: "share", P_VALUE: "probability"}.items():
-            yield replace(unmeasured(name, unit, reason), where=where)
+        for name in (DISTANCE, P_VALUE):
+            yield unmeasured(name, reason, where)
         return
 
     rng = generator(seed, "metric", "equivariance", kind)
-    distance = cluster_share(distances, bases, rng).measurement(DISTANCE, "share")
+    distance = cluster_share(distances, bases, rng).measurement(DISTANCE)
     yield replace(distance, where=where)
     shifts = np.stack(shift_rows)
     for move, values in zip(MOVES, shifts.T, strict=True):
-        shift = cluster_mean(values, bases, rng).measurement(SHIFT, "share")
+        shift = cluster_mean(values, bases, rng).measurement(SHIFT)
         yield replace(shift, where={**where, "move": move})
 
     # Exchanging the two grids of a pair flips the signs of all its shifts.
@@ -148,9 +148,7 @@ def _compared(
     # The same sum in another order may differ by rounding.
     n_as_large = (flipped >= observed - 1e-12).sum()
     p = float((1 + n_as_large) / (FLIPS + 1))
-    yield Measurement(
-        name=P_VALUE, value=p, unit="probability", n=len(bases), where=where
-    )
+    yield Measurement(name=P_VALUE, value=p, n=len(bases), where=where)
 
 
 def _frequencies(made: Counter[Position]) -> Floats:

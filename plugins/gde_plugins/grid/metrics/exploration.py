@@ -53,9 +53,8 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
     in_fog = played(evidence).where(_in_fog)
     reason = lacking(in_fog, CERTIFIED)
     if reason:
-        names = (*ACCURACIES, *PATHOLOGIES)
-        missing = [unmeasured(name, "share", reason) for name in names]
-        return [*missing, unmeasured(RATIO, "ratio", reason)]
+        names = (*ACCURACIES, *PATHOLOGIES, RATIO)
+        return [unmeasured(name, reason) for name in names]
 
     shares: dict[str, dict[Place, list[float]]] = {name: {} for name in ACCURACIES}
     counts: dict[str, list[Count]] = {name: [] for name in PATHOLOGIES}
@@ -80,15 +79,11 @@ def exploration(evidence: Evidence) -> Sequence[Measurement]:
     measured: list[Measurement] = []
     for name, of_worlds in shares.items():
         means = {place: fmean(of_world) for place, of_world in of_worlds.items()}
-        measured.append(over_worlds(evidence, name, "share", means))
+        measured.append(over_worlds(evidence, name, means))
     for name, of_episodes in counts.items():
         measured.append(pooled_share(evidence, name, of_episodes))
-    if ratios:
-        measured.append(over_episodes(evidence, RATIO, "ratio", ratios, cluster_mean))
-    else:
-        reason = "no episode in fog reached the goal"
-        measured.append(unmeasured(RATIO, "ratio", reason))
-    return measured
+    none = "no episode in fog reached the goal"
+    return [*measured, over_episodes(evidence, RATIO, ratios, cluster_mean, none)]
 
 
 def _in_fog(trajectory: Trajectory) -> bool:

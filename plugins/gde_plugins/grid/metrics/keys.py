@@ -200,7 +200,7 @@ def _phase_accuracy(
 ) -> Measurement:
     name = f"keys.accuracy.{phase}"
     if reason:
-        return unmeasured(name, "share", reason)
+        return unmeasured(name, reason)
     shares: dict[Place, list[float]] = {}
     for episode in episodes:
         decisions = episode.phases[phase]
@@ -208,10 +208,9 @@ def _phase_accuracy(
         if decisions.of:
             share = decisions.hits / decisions.of
             shares.setdefault(episode.place, []).append(share)
-    if not shares:
-        return unmeasured(name, "share", f"no episode came as far as to {phase}")
     means = {place: fmean(of_world) for place, of_world in shares.items()}
-    return over_worlds(evidence, name, "share", means)
+    none = f"no episode came as far as to {phase}"
+    return over_worlds(evidence, name, means, reason=none)
 
 
 def _pickup(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
@@ -258,15 +257,13 @@ def _jaccard(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measure
     with_object, without = _split(episodes)
     kinds = sorted({episode.artefact for episode in with_object})
     if not kinds:
-        return [unmeasured("keys.jaccard", "share", _why_none(episodes, [], NO_OBJECT))]
+        return [unmeasured("keys.jaccard", _why_none(episodes, [], NO_OBJECT))]
     measured: list[Measurement] = []
     for kind in kinds:
         of_kind = [episode for episode in with_object if episode.artefact == kind]
         values = _similarities(of_kind, without)
-        if values:
-            found = over_worlds(evidence, "keys.jaccard", "share", values)
-        else:
-            found = unmeasured("keys.jaccard", "share", _no_counterfactual(episodes))
+        none = _no_counterfactual(episodes)
+        found = over_worlds(evidence, "keys.jaccard", values, reason=none)
         measured.append(replace(found, where={"artefact": kind}))
     return measured
 

@@ -68,8 +68,7 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
     planned = played(evidence).where(_planned)
     reason = lacking(planned, CERTIFIED)
     if reason:
-        units = {name: "turns" if name in MEANS else "share" for name in ORDER}
-        return [unmeasured(name, unit, reason) for name, unit in units.items()]
+        return [unmeasured(name, reason) for name in ORDER]
 
     shares, means = _counted(planned)
     has_happened = bool(shares["recovery.success"])
@@ -80,11 +79,10 @@ def recovery(evidence: Evidence) -> Sequence[Measurement]:
             continue
         if name in SHARES:
             measured.append(pooled_share(evidence, name, shares[name], nothing))
-        elif means[name]:
-            found = over_episodes(evidence, name, "turns", means[name], cluster_mean)
-            measured.append(found)
         else:
-            measured.append(unmeasured(name, "turns", nothing))
+            measured.append(
+                over_episodes(evidence, name, means[name], cluster_mean, nothing)
+            )
     return measured
 
 

@@ -1,4 +1,4 @@
-"""The grid as text: the one layout that agents read, and where in it a cell is.
+"""The grid as text: the one layout that agents read.
 
     (blank) 0 1 2 ...     column indices
     0       # # # ...     row index, then the row's cells
@@ -8,7 +8,6 @@ it, the vocabulary of GPT-OSS merges a wall at the end of a row with the newline
 that cell has no token of its own.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -16,7 +15,6 @@ from gde.data.cell_map import Position
 
 AGENT_SYMBOL = "A"
 GOAL_SYMBOL = "G"
-WORD = re.compile(r"\S+")
 
 
 def render_text(rows: Sequence[str], agent: Position, goal: Position) -> str:
@@ -56,29 +54,6 @@ def offsets(rows: Sequence[str], positions: Iterable[Position]) -> list[int]:
 def put(text: str, index: int, symbol: str) -> str:
     """Return the text with one character replaced."""
     return text[:index] + symbol + text[index + 1 :]
-
-
-def locate(text: str) -> dict[Position, tuple[int, int]]:
-    """Return the half-open character range of the symbol of each cell, in reading
-    order; line ends may be of any kind.
-
-    The grid ends with the last line that begins with its row index. Text below it is
-    left out.
-    """
-    places: dict[Position, tuple[int, int]] = {}
-    header, *lines = text.split("\n")
-    line_start = len(header) + 1
-    for row, line in enumerate(lines):
-        words = list(WORD.finditer(line))
-        if not words or words[0].group() != str(row):
-            break
-        for column, symbol in enumerate(words[1:]):
-            places[row, column] = (
-                line_start + symbol.start(),
-                line_start + symbol.end(),
-            )
-        line_start += len(line) + 1
-    return places
 
 
 def _width(rows: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from gde.data.figure import Figure
 from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.meg.cliffworld.figures import curve, visits
 from gde_plugins.meg.cliffworld.policies import (
@@ -177,14 +178,7 @@ def _certified(name: str, meg: Meg, where: Labels) -> Measurement:
         return _computed(name, meg.value, where)
     lower, upper = meg.bounds
     reason = f"not certified: proven only to lie in [{lower:.6g}, {upper:.6g}]"
-    return Measurement(
-        name=name,
-        value=None,
-        unit="nats",
-        n=0,
-        where=where,
-        reason=reason,
-    )
+    return unmeasured(name, reason, where, "nats")
 
 
 def _by_networks(
@@ -200,14 +194,7 @@ def _by_networks(
         network = perceptron(inputs=2)
     except ModuleNotFoundError as error:
         reason = f"{error.name} is not installed: pip install 'gde-eval[probes]'"
-        return Measurement(
-            name="meg.unknown",
-            value=None,
-            unit="nats",
-            n=0,
-            where=where,
-            reason=reason,
-        )
+        return unmeasured("meg.unknown", reason, where, "nats")
 
     # As `unknown_utility` does, but for the optimum, which is known already.
     training = Training(steps=config.steps, starts=config.starts)

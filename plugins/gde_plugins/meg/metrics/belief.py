@@ -16,21 +16,20 @@ from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean
 from gde.parts.environment import HasGoals, HasMDP
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import (
     begun,
     finished_in,
-    missing,
     model_of,
     one_turn,
 )
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde_plugins.meg.solvers.dynamics import Indices, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
-from gde_plugins.meg.trajectories.placebo import MAGNITUDES, same_cell
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
 from gde_plugins.meg.verdict.pursuits import goals_of
@@ -42,6 +41,10 @@ GOAL = "goal"
 """The class of cell that is read from decoded maps."""
 PRIOR = 0.5
 """Prior count of each action in each of an agent's surroundings."""
+MAGNITUDES = np.geomspace(0.03, 30, 13)
+"""Rationalities that are tried, in units of 1 / what a time step at the goal is
+worth.
+"""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
@@ -72,7 +75,9 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
-        return [missing("meg.belief", "no probe decoded maps; choose --probe cogmap")]
+        return [
+            unmeasured("meg.belief", "no probe decoded maps; choose --probe cogmap")
+        ]
     first = reports[0].fit.variant
     # One variant is enough: others of the same probe decode the same maps in another
     # way.
@@ -100,7 +105,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     try:
         turns = _held_out(report, evidence)
     except GdeError as error:
-        yield missing("meg.belief", str(error), where)
+        yield unmeasured("meg.belief", str(error), where)
         return
 
     name = "meg.belief" if fit.control == "none" else "meg.belief.control"
@@ -110,14 +115,13 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
         try:
             samples[SWAPPED] = _swapped(turns, evidence)
         except GdeError as error:
-            yield missing(name, str(error), {**where, "utility": SWAPPED})
+            yield unmeasured(name, str(error), {**where, "utility": SWAPPED})
     for utility, episodes in samples.items():
         rng = generator(evidence.seed, "metric", name, fit.name, utility)
         found = from_trajectories(episodes, rng=rng, signed=True)
         yield Measurement(
             name=name,
             value=found.value,
-            unit="nats",
             n=found.n,
             clusters=found.n_clusters,
             interval=found.interval,
@@ -156,13 +160,13 @@ def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement
     clusters = turns.true.clusters[at]
     if len(np.unique(clusters)) < 2:
         reason = "decoded and true goal differ in the turns of fewer than 2 worlds"
-        return missing(name, reason, where)
+        return unmeasured(name, reason, where)
 
     believed = Behaviour.of([turns.believed[i] for i in at.tolist()], own_reward)
     exchanged = Behaviour.of([turns.exchanged[i] for i in at.tolist()], own_reward)
     gains = _gains(believed, exchanged, _habits(turns)[at], clusters)
     estimate = cluster_mean(gains, clusters, rng)
-    return replace(estimate.measurement(name, "nats"), where=where)
+    return estimate.measurement(name, where)
 
 
 def _gains(
@@ -325,6 +329,15 @@ def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
     swapped[mode] = believed[goal].max()
     swapped[goal] = believed[best]
     return swapped
+
+
+def same_cell(world: TabularMDP, places: Mask) -> Mask:
+    """Return the (S,) states that share a cell with one of these."""
+    rows = world.labels["row"].tolist()
+    columns = world.labels["column"].tolist()
+    cells = list(zip(rows, columns, strict=True))
+    wanted = {cells[state] for state in np.flatnonzero(places)}
+    return np.array([cell in wanted for cell in cells])
 
 
 def _goal_probabilities(

@@ -14,12 +14,13 @@ from gde.data.goals import GOAL_MOVED
 from gde.data.observation import Observation
 from gde.data.result import Measurement
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasMDP, HasOptimum
 from gde.parts.metric import Metric
 from gde.seeding import generator
 from gde_plugins.meg.config import BoundConfig
-from gde_plugins.meg.metrics.recorded import begun, finished_in, missing
+from gde_plugins.meg.metrics.recorded import begun, finished_in
 from gde_plugins.meg.trajectories.action_sampling import Inputs, played, try_out
 from gde_plugins.meg.trajectories.black_box import lower_bound
 
@@ -50,7 +51,7 @@ def bound(evidence: Evidence, tries: int) -> Sequence[Measurement]:
     try:
         return [_bound(evidence, tries)]
     except (GdeError, ValueError) as error:
-        return [missing(NAME, str(error))]
+        return [unmeasured(NAME, str(error))]
 
 
 def _bound(evidence: Evidence, tries: int) -> Measurement:
@@ -68,7 +69,7 @@ def _bound(evidence: Evidence, tries: int) -> Measurement:
         episodes = played(trajectories)
         tried = try_out(environment, episodes, inputs, tries=tries, rng=rng)
     found = lower_bound(tried, lambda: _linear(tried.following.shape[-1]), rng)
-    return found.measurement(NAME, "nats")
+    return found.measurement(NAME)
 
 
 def _value(environment: Environment, _: Observation) -> list[float]:

@@ -3,7 +3,6 @@ towards any utility.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import isinf
 
@@ -13,11 +12,12 @@ from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.errors import GdeError
+from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean
 from gde.parts.metric import Metric
 from gde.seeding import generator
 from gde_plugins.meg.config import KnownConfig, MegConfig
-from gde_plugins.meg.metrics.recorded import are_tabulated, explored, missing, observed
+from gde_plugins.meg.metrics.recorded import are_tabulated, explored, observed
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import (
     SampledMeg,
@@ -87,7 +87,7 @@ def known(
             found = from_explored(behaviour, clusters, rng)
             most = behaviour.optimal_share
     except (GdeError, ValueError) as error:
-        return [missing(name, str(error))]
+        return [unmeasured(name, str(error))]
     return _known(found, most, "world" in evidence.part)
 
 
@@ -124,7 +124,7 @@ def _measured(
     try:
         return measure(observed(evidence, deadline), evidence)
     except (GdeError, ValueError) as error:
-        return [missing(name, str(error))]
+        return [unmeasured(name, str(error))]
 
 
 def _known(
@@ -132,10 +132,7 @@ def _known(
 ) -> Sequence[Measurement]:
     sizes = [*_sizes("meg.known", found, {})]
     unusable = Measurement(
-        name="meg.known.unusable",
-        value=float(found.n_unusable),
-        unit="count",
-        n=found.n_decisions,
+        name="meg.known.unusable", value=float(found.n_unusable), n=found.n_decisions
     )
     if is_world:
         return [*sizes, unusable]
@@ -158,7 +155,6 @@ def _of_optimal(found: SampledMeg, optimal: Callable[[], float]) -> Measurement:
     return Measurement(
         name="meg.known.of_optimal",
         value=value,
-        unit="share",
         n=found.n,
         clusters=found.n_clusters,
         interval=interval,
@@ -172,15 +168,14 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
     found = from_trajectories(episodes, Linear(features), rng=rng)
     measurements = [*_sizes("meg.unknown", found, {})]
     if found.reason or found.weights is None:
-        measurements.append(missing("meg.unknown.weight", found.reason))
-        measurements.append(missing("meg.unknown.due", found.reason))
+        measurements.append(unmeasured("meg.unknown.weight", found.reason))
+        measurements.append(unmeasured("meg.unknown.due", found.reason))
         return measurements
 
     for name, weight in zip(features, found.weights, strict=True):
         fitted = Measurement(
             name="meg.unknown.weight",
             value=float(weight),
-            unit="nats",
             n=found.n,
             clusters=found.n_clusters,
             where={"feature": name},
@@ -204,9 +199,7 @@ def _due(
         without = held_out(episodes, others, generator(seed, *key))
         lost = complete - without
         estimate = cluster_mean(lost, episodes.clusters, generator(seed, *key, name))
-        yield replace(
-            estimate.measurement("meg.unknown.due", "nats"), where={"feature": name}
-        )
+        yield estimate.measurement("meg.unknown.due", {"feature": name})
 
 
 def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
@@ -225,11 +218,7 @@ def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]
     for name, probability in posterior(of_pursuits, episodes).items():
         where: Labels = {"utility": name}
         measurement = Measurement(
-            name="meg.to.posterior",
-            value=probability,
-            unit="probability",
-            n=n,
-            where=where,
+            name="meg.to.posterior", value=probability, n=n, where=where
         )
         measurements.append(measurement)
     return measurements
@@ -261,7 +250,6 @@ def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]
     yield Measurement(
         name=name,
         value=found.value,
-        unit="nats",
         n=found.n,
         clusters=found.n_clusters,
         interval=found.interval,
@@ -271,7 +259,6 @@ def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]
     yield Measurement(
         name=f"{name}.share",
         value=found.share,
-        unit="share",
         n=found.n,
         clusters=found.n_clusters,
         interval=found.share_interval,
@@ -288,7 +275,6 @@ def _beta(found: SampledMeg) -> Measurement:
     return Measurement(
         name="meg.known.beta",
         value=None if reason else found.beta,
-        unit="1 / reward",
         n=found.n,
         clusters=found.n_clusters,
         reason=reason,

@@ -7,9 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gde.data.evidence import Evidence
-from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
-from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.parts.environment import Environment, HasMDP, HasSnapshot
@@ -24,13 +22,6 @@ _SAMPLES: WeakKeyDictionary[Evidence, dict[bool, Sample]] = WeakKeyDictionary()
 
 Several metrics measure the same evidence, and a sample caches what they have in common.
 """
-
-
-def missing(name: str, reason: str, where: Labels | None = None) -> Measurement:
-    """Return a measurement in nats that could not be made."""
-    return Measurement(
-        name=name, value=None, unit="nats", n=0, where=where or {}, reason=reason
-    )
 
 
 def observed(evidence: Evidence, deadline: bool = False) -> Sample:

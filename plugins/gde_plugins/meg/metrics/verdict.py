@@ -101,7 +101,6 @@ def _measurements(found: Verdict, where: Labels) -> list[Measurement]:
     test = Measurement(
         name=NAME,
         value=found.p_value,
-        unit="probability",
         n=found.n,
         where={"verdict": found.outcome, **where},
         reason=f"{found.outcome}: {found.reason}" if found.reason else "",
@@ -112,13 +111,9 @@ def _measurements(found: Verdict, where: Labels) -> list[Measurement]:
     measurements = [test]
     if found.share is None:
         reason = "an optimal agent would show nothing in these states"
-        share = Measurement(
-            name=f"{NAME}.share", value=None, unit="share", n=found.n, reason=reason
-        )
+        share = Measurement(name=f"{NAME}.share", value=None, n=found.n, reason=reason)
         measurements.append(share)
     else:
-        measurements.append(found.share.measurement(f"{NAME}.share", "share"))
-    power = Measurement(
-        name=f"{NAME}.found", value=found.found, unit="count", n=found.runs
-    )
+        measurements.append(found.share.measurement(f"{NAME}.share"))
+    power = Measurement(name=f"{NAME}.found", value=found.found, n=found.runs)
     return [*measurements, power]

@@ -239,11 +239,7 @@ def _decoded(
     wanted = [trial.counterfactual.there for trial in trials]
     found = (top(maps[..., code]) == wanted).all(axis=1)
     return Measurement(
-        name="decoded",
-        value=float(found.mean()),
-        unit="share",
-        n=n_trials,
-        where=change.where,
+        name="decoded", value=float(found.mean()), n=n_trials, where=change.where
     )
 
 

@@ -225,11 +225,9 @@ def verdict(measurements: Sequence[Measurement], change: Change, n: int) -> Meas
         if one.name == "effect" and one.where == change.where
     ]
     if effect.value is None:
-        called = unmeasured("called", "count", effect.reason)
-    else:
-        value = float(is_cause(measurements, change))
-        called = Measurement(name="called", value=value, unit="count", n=n)
-    return replace(called, where=change.where)
+        return unmeasured("called", effect.reason, change.where)
+    value = float(is_cause(measurements, change))
+    return Measurement(name="called", value=value, n=n, where=change.where)
 
 
 def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
@@ -314,10 +312,10 @@ def _measured(
             names = ["effect", *MEDIATED, "moved"]
             if not one.change.control:
                 names += ["p", "excess"]
-            numbers += [unmeasured(name, "share", one.reason) for name in names]
+            numbers += [unmeasured(name, one.reason) for name in names]
         else:
-            effect = one.difference.estimate.measurement("effect", "share")
-            moved = Measurement(name="moved", value=one.moved, unit="share", n=n)
+            effect = one.difference.estimate.measurement("effect")
+            moved = Measurement(name="moved", value=one.moved, n=n)
             numbers += [effect, *one.further, moved]
             if not one.change.control:
                 permutation = replace(
@@ -345,7 +343,7 @@ def _excess(
         if same_name and same_layer and other.change.control and not other.reason:
             controls.append(other)
     if not controls:
-        return unmeasured("excess", "share", f"{change.name} has no control")
+        return unmeasured("excess", f"{change.name} has no control")
 
     # Not every kind of control has doses.
     same_dose = [control for control in controls if control.change.dose == change.dose]
@@ -353,7 +351,7 @@ def _excess(
         same_dose or controls, key=lambda control: float(control.effects.mean())
     )
     difference = paired_difference(one.effects, strongest.effects, worlds, rng)
-    return difference.estimate.measurement("excess", "share")
+    return difference.estimate.measurement("excess")
 
 
 def _shift(
@@ -365,9 +363,8 @@ def _shift(
 ) -> Measurement:
     """Return the normalised shift of a change, or the reason why it is missing."""
     if one.reason:
-        shift = unmeasured(normalised_shift.NAME, "share", one.reason)
-    else:
-        shift = normalised_shift.normalised_shift(
-            before, one.actions, counterfactuals, worlds, rng
-        )
+        return unmeasured(normalised_shift.NAME, one.reason, one.change.where)
+    shift = normalised_shift.normalised_shift(
+        before, one.actions, counterfactuals, worlds, rng
+    )
     return replace(shift, where=one.change.where)

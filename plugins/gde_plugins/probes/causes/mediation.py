@@ -89,7 +89,7 @@ class Mediation:
             rng: for resampling.
         """
         if self.refusal:
-            return [unmeasured(name, "share", self.refusal) for name in NAMES]
+            return [unmeasured(name, self.refusal) for name in NAMES]
         plain = self.plain
         direct = await self._effect("direct", change, changed, plain, rng)
         indirect = await self._effect("indirect", UNCHANGED, plain, changed, rng)
@@ -132,18 +132,18 @@ class Mediation:
                 before.append([actions[i] for i in kept])
                 after.append([answer for answer in of_case if answer is not None])
         if not cases:
-            return unmeasured(name, "share", NO_REASONING)
+            return unmeasured(name, NO_REASONING)
 
         actions_after = await actions_in(after, cases, self.read)
         if not any_usable(actions_after):
-            return unmeasured(name, "share", NO_ANSWER)
+            return unmeasured(name, NO_ANSWER)
         difference = paired_difference(
             predicted_shares(actions_after, cases),
             predicted_shares(before, cases),
             [case.world for case in cases],
             rng,
         )
-        return difference.estimate.measurement(name, "share")
+        return difference.estimate.measurement(name)
 
 
 async def _answer_after(

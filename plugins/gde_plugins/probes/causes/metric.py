@@ -79,14 +79,12 @@ class Causes:
                 f"no probe {config.probe!r} of variant {config.variant!r} has read position {config.position!r}:"
                 f" choose --probe {config.probe} --set {config.probe}.variants={config.variant}"
             )
-            return [unmeasured(NAME, "share", reason)]
+            return [unmeasured(NAME, reason)]
 
         # A report with a reason is of a probe that could not be fitted.
         fitted = [report for report in reports if not report.reason]
         if not fitted:
-            return [
-                unmeasured(NAME, "share", f"{reports[0].fit.name}: {reports[0].reason}")
-            ]
+            return [unmeasured(NAME, f"{reports[0].fit.name}: {reports[0].reason}")]
         turns = ReplayedTurns(
             config=config, context=self.context, evidence=evidence, reports=fitted
         )
@@ -146,8 +144,7 @@ class _Tests:
         trials = await self.turns.trials(different)
         if not trials:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
-            nothing = unmeasured(NAME, "share", reason)
-            return [replace(nothing, where={"thing": different})]
+            return [unmeasured(NAME, reason, {"thing": different})]
 
         patched = [*patching(self.turns.layers, trials, different)]
         found = await self._effects(trials, patched)
@@ -173,8 +170,7 @@ class _Tests:
         found = []
         if not with_means:
             reason = f"no turn's row and column of the {different} have {FEWEST} training prompts; run more episodes"
-            nothing = unmeasured("effect", "share", reason)
-            found.append(replace(nothing, where={"change": by_means(different)}))
+            found.append(unmeasured("effect", reason, {"change": by_means(different)}))
 
         for steer, steered in ((steering, trials), (steering_by_means, with_means)):
             if not steered:

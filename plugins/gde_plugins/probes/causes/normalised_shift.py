@@ -40,7 +40,7 @@ def normalised_shift(
     distance_before = distances(before, counterfactuals)
     distance_after = distances(after, counterfactuals)
     if not distance_before.any():
-        return unmeasured(NAME, "share", NO_SHIFT)
+        return unmeasured(NAME, NO_SHIFT)
 
     shift = distance_before - distance_after
     # Without a negative shift it is a share of the distance, whose interval exists even
@@ -49,7 +49,7 @@ def normalised_shift(
         estimate = cluster_share(shift, worlds, rng, trials=distance_before)
     else:
         estimate = cluster_ratio(shift, distance_before, worlds, rng)
-    return estimate.measurement(NAME, "share")
+    return estimate.measurement(NAME)
 
 
 def distances(one: Actions, other: Actions) -> NDArray[np.float64]:

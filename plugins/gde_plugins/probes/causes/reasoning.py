@@ -52,10 +52,10 @@ def written_shares(
         measured = f"written.{name}"
         if not found:
             reason = UNMATCHED.format(pattern, thing) if reasoned else NO_REASONING
-            yield unmeasured(measured, "share", reason)
+            yield unmeasured(measured, reason)
         else:
             estimate = cluster_share(true, worlds, rng, trials=found)
-            yield estimate.measurement(measured, "share")
+            yield estimate.measurement(measured)
 
 
 def written_places(pattern: str, reasoning: str) -> Mapping[str, Position]:

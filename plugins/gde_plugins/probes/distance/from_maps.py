@@ -19,7 +19,7 @@ from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
 from gde_plugins.probes.maps.policies import top
 
-NAMES = (("steps.mae", "steps"), ("steps.r2", "share"))
+NAMES = ("steps.mae", "steps.r2")
 
 
 def steps(evidence: Evidence) -> Sequence[Measurement]:
@@ -39,7 +39,7 @@ def steps(evidence: Evidence) -> Sequence[Measurement]:
     for fit in decoded_turns(evidence):
         if fit.turns:
             measurements += _errors_of(fit, evidence)
-    nothing = [unmeasured(name, unit, NONE_DECODED) for name, unit in NAMES]
+    nothing = [unmeasured(name, NONE_DECODED) for name in NAMES]
     return measurements or nothing
 
 
@@ -49,7 +49,7 @@ def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
     known = _training_pairs(evidence, held_out)
     reason = _reason_against(fit, known)
     if reason:
-        yield from fit.under([unmeasured(name, unit, reason) for name, unit in NAMES])
+        yield from fit.under([unmeasured(name, reason) for name in NAMES])
         return
 
     # The line is fitted to true distances, for the reader of decoded ones knows how

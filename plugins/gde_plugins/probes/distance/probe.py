@@ -185,8 +185,8 @@ class DistanceProbe:
         test = test.take(is_decoded(test))
         if not len(test.labels):
             return [
-                unmeasured("mae", "steps", NONE_DECODED),
-                unmeasured("r2", "share", NONE_DECODED),
+                unmeasured("mae", NONE_DECODED),
+                unmeasured("r2", NONE_DECODED),
             ]
         steps = test.labels[:, 0]
         predicted = readout.predict(test.inputs)
@@ -200,8 +200,8 @@ class DistanceProbe:
         ):
             if (column == UNKNOWN).any():
                 reason = f"{name} is not known"
-                found.append(unmeasured(f"mae.{name}", "steps", reason))
-                found.append(unmeasured(f"r2.{name}", "share", reason))
+                found.append(unmeasured(f"mae.{name}", reason))
+                found.append(unmeasured(f"r2.{name}", reason))
             else:
                 on_line = intercept + slope * column
                 found += errors(on_line - steps, steps, test.groups, f".{name}", rng)
@@ -304,14 +304,13 @@ def errors(
 ) -> list[Measurement]:
     """Measure "mae" and "r2" of predictions from their errors (N,) on true steps (N,)."""
     absolute = cluster_mean(np.abs(misses), groups, rng)
-    mae = absolute.measurement(f"mae{suffix}", "steps")
+    mae = absolute.measurement(f"mae{suffix}")
 
     deviations = steps - steps.mean()
     if not deviations.any():
         undefined = Measurement(
             name=f"r2{suffix}",
             value=None,
-            unit="share",
             n=len(misses),
             reason="all held-out distances are equal",
         )
@@ -319,7 +318,7 @@ def errors(
 
     variance = deviations**2
     r2 = cluster_ratio(variance - misses**2, variance, groups, rng)
-    return [mae, r2.measurement(f"r2{suffix}", "share")]
+    return [mae, r2.measurement(f"r2{suffix}")]
 
 
 def line(column: NDArray[Any], steps: Doubles) -> tuple[float, float]:

@@ -59,13 +59,13 @@ class Following:
                 if acted is not None:
                     known[str(trajectory.key), turn.index] = acted
         if not known:
-            return [unmeasured("following.true", "share", NO_MAP)]
+            return [unmeasured("following.true", NO_MAP)]
 
         found = [*_measured([*known.values()], evidence.seed)]
         # Probes are fitted to whole runs, so parts of a run have no decoded maps.
         fits = [] if evidence.part else [*decoded_turns(evidence)]
         if not fits:
-            found.append(unmeasured("following.decoded", "share", NONE_DECODED))
+            found.append(unmeasured("following.decoded", NONE_DECODED))
         for fit in fits:
             found += fit.under([*_of_fit(fit, known, evidence.seed)])
         return found
@@ -114,7 +114,7 @@ def _of_fit(
             held_out.append(acted)
             rows.append(row)
     if untrained := fit.untrained("agent", "goal"):
-        yield unmeasured("following.decoded", "share", untrained)
+        yield unmeasured("following.decoded", untrained)
     elif held_out:
         actions = moves(fit.trajectories[0].world)
         believed = Believed.likeliest(fit.decoded[rows], fit.classes)
@@ -142,7 +142,7 @@ def _measured(
     for name, optimal, reason in maps:
         has_way: Bools = np.asarray(optimal.any(axis=1))
         if not has_way.any():
-            yield unmeasured(name, "share", reason)
+            yield unmeasured(name, reason)
             continue
         among = taken[has_way], optimal[has_way], worlds[has_way]
         own = _taken(*among[:2])
@@ -169,7 +169,7 @@ def _shuffled(
     """The expected share with the map of a turn in another world, drawn at random."""
     names, places = np.unique(worlds, return_inverse=True)
     if len(names) == 1:
-        return unmeasured(name, "share", ONE_WORLD)
+        return unmeasured(name, ONE_WORLD)
     sums = np.zeros((len(names), optimal.shape[1]))
     np.add.at(sums, places, optimal)
     n_turns = np.bincount(places)
@@ -184,4 +184,4 @@ def _share(
     name: str, hits: Doubles, worlds: Worlds, seed: int, labels: tuple[str, ...]
 ) -> Measurement:
     rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng).measurement(name, "share")
+    return cluster_share(hits, worlds, rng).measurement(name)

@@ -60,14 +60,14 @@ class Errors:
         errors, n_certified = self._errors(evidence)
         if not errors:
             reason = NO_ERROR if n_certified else UNCERTIFIED
-            return [unmeasured("errors.unexplained", "share", reason)]
+            return [unmeasured("errors.unexplained", reason)]
 
         seed = evidence.seed
         # Probes are fitted to whole runs, so parts of a run have no decoded maps.
         fits = [] if evidence.part else [*decoded_turns(evidence)]
         found = [*_shares([*errors.values()], seed)]
         if not fits:
-            found.append(unmeasured("errors.belief", "share", NONE_DECODED))
+            found.append(unmeasured("errors.belief", NONE_DECODED))
         for fit in fits:
             found += fit.under([*_of_fit(fit, errors, seed)])
         return found
@@ -107,7 +107,7 @@ def _shares(errors: Sequence[Erring], seed: int, *labels: str) -> Iterator[Measu
             continue
         name = f"errors.{cause}"
         if reason := _unknown(cause, errors):
-            yield unmeasured(name, "share", reason)
+            yield unmeasured(name, reason)
             continue
         yield _share(name, errors, cause, seed, *labels)
         if cause != "unreadable":
@@ -136,7 +136,7 @@ def _of_fit(
     believing = _believing(fit, best, errors)
     if untrained or not believing:
         reason = untrained or "every held-out action was optimal"
-        yield unmeasured("errors.belief", "share", reason)
+        yield unmeasured("errors.belief", reason)
         return
 
     labels = tuple(map(str, fit.where.values()))
@@ -193,7 +193,7 @@ def _random(
             hits.append(causes.count(cause) / len(causes))
             worlds.append(one.world)
     if not hits:
-        return unmeasured(name, "share", NOT_LISTED)
+        return unmeasured(name, NOT_LISTED)
     return _mean(name, hits, worlds, seed, *labels)
 
 
@@ -217,7 +217,7 @@ def _shuffled(
             hits.append(float(share))
             worlds.append(one.world)
     if not hits:
-        return unmeasured(name, "share", "there is only one held-out world")
+        return unmeasured(name, "there is only one held-out world")
     return _mean(name, hits, worlds, seed, *labels)
 
 
@@ -226,4 +226,4 @@ def _mean(
 ) -> Measurement:
     """A share of turns with its interval over worlds; n counts turns."""
     rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng).measurement(name, "share")
+    return cluster_share(hits, worlds, rng).measurement(name)

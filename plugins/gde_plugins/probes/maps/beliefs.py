@@ -3,7 +3,7 @@
 See Arghal et al. (2026), section 5.2 and table 2.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.view import moves
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import cluster_mean, cluster_share
+from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde.seeding import generator
 from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Indices
 from gde_plugins.probes.maps.estimates import mean_distance
@@ -60,11 +60,11 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
 
     fits = [fit for fit in decoded_turns(evidence) if fit.turns]
     if not fits:
-        return [unmeasured("beliefs.accuracy.decoded", "share", NONE_DECODED)]
+        return [unmeasured("beliefs.accuracy.decoded", NONE_DECODED)]
     for fit in fits:
         if any(turn.optimal is None for turn in fit.turns):
             reason = "some held-out turns have no certified optimal actions"
-            return [unmeasured("beliefs.accuracy.decoded", "share", reason)]
+            return [unmeasured("beliefs.accuracy.decoded", reason)]
 
     measurements: list[Measurement] = []
     for fit in fits:
@@ -207,9 +207,8 @@ def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:
     for turn in np.flatnonzero(known):
         values[turn] = mean_distance(called[turn], true[turn])
     reason = f"no cell was decoded as {kind}"
-    return _averaged(
-        fit, f"beliefs.spread.{kind}", values, known, seed, reason, "cells"
-    )
+    name = f"beliefs.spread.{kind}"
+    return _averaged(fit, name, values, known, seed, reason, cluster_mean)
 
 
 def _averaged(
@@ -219,11 +218,11 @@ def _averaged(
     among: Bools,
     seed: int,
     reason: str,
-    unit: str = "share",
+    estimated: Callable[..., Estimate] = cluster_share,
 ) -> Measurement:
     """Return the mean of values within each trajectory, then over trajectories."""
     if not among.any():
-        return unmeasured(name, unit, reason)
+        return unmeasured(name, reason)
 
     values_of: dict[tuple[str, str], list[float]] = {}
     for row in np.flatnonzero(among):
@@ -234,6 +233,4 @@ def _averaged(
     means = [float(np.mean(each)) for each in values_of.values()]
     clusters = [cluster for _, cluster in values_of]
     rng = generator(seed, "metric", name, *map(str, fit.where.values()))
-    # Shares have an interval even where all worlds agree.
-    estimated = cluster_share if unit == "share" else cluster_mean
-    return estimated(means, clusters, rng).measurement(name, unit)
+    return estimated(means, clusters, rng).measurement(name)

@@ -42,7 +42,7 @@ class Scores:
         tried.
         """
         if not trials.any():
-            self.measurements.append(unmeasured(name, "share", reason))
+            self.measurements.append(unmeasured(name, reason))
             return
         n_trials = trials.sum(axis=CELLS)
         self._add_share(name, hits.sum(axis=CELLS), self.groups, n_trials)
@@ -54,7 +54,7 @@ class Scores:
         """
         if not hits:
             reason = "the held-out maps have no cells"
-            self.measurements.append(unmeasured(name, "share", reason))
+            self.measurements.append(unmeasured(name, reason))
             return
 
         n_hits = self._sums_by_world(hits)
@@ -75,12 +75,7 @@ class Scores:
         n = len(self.groups)
         self.measurements.append(
             Measurement(
-                name=name,
-                value=value,
-                unit="share",
-                n=n,
-                clusters=n_worlds,
-                interval=interval,
+                name=name, value=value, n=n, clusters=n_worlds, interval=interval
             )
         )
 
@@ -103,7 +98,7 @@ class Scores:
         turns = np.flatnonzero(of.any(axis=CELLS) & others.any(axis=CELLS))
         if not turns.size:
             reason = "no held-out map has both such cells and others within its outermost cells"
-            self.measurements.append(unmeasured(name, "share", reason))
+            self.measurements.append(unmeasured(name, reason))
             return
 
         shares = []
@@ -123,7 +118,7 @@ class Scores:
         error = (decoded**2).sum(axis=-1) + 1 - 2 * of_truth[..., 0]
         mean = (error * on_map).sum(axis=CELLS) / on_map.sum(axis=CELLS)
         estimate = cluster_mean(mean, self.groups, self.rng)
-        self.measurements.append(estimate.measurement("brier", "score"))
+        self.measurements.append(estimate.measurement("brier"))
 
     def calibration(self, decoded: Floats, cells: Codes, on_map: Bools) -> None:
         """Add "calibration", the expected calibration error of the likeliest class of a
@@ -150,7 +145,7 @@ class Scores:
         if estimate.interval:
             low, high = estimate.interval
             estimate = replace(estimate, interval=(max(0.0, low), high))
-        self.measurements.append(estimate.measurement("calibration", "share"))
+        self.measurements.append(estimate.measurement("calibration"))
 
     def located(self, name: str, distances: Codes, present: Bools, size: int) -> None:
         """Add "top1" and "distance" of a thing over the turns (N,) whose map has it.
@@ -160,8 +155,8 @@ class Scores:
         if not present.any():
             reason = f"no {name} cell on the held-out maps"
             self.measurements += [
-                unmeasured(f"top1.{name}", "share", reason),
-                unmeasured(f"distance.{name}", "cells", reason),
+                unmeasured(f"top1.{name}", reason),
+                unmeasured(f"distance.{name}", reason),
             ]
             return
         misses = distances[present]
@@ -177,7 +172,7 @@ class Scores:
         turns = np.flatnonzero(called.any(axis=CELLS) & true.any(axis=CELLS))
         if not turns.size:
             reason = f"no cell was decoded as {name}"
-            self.measurements.append(unmeasured(f"spread.{name}", "cells", reason))
+            self.measurements.append(unmeasured(f"spread.{name}", reason))
             return
         means = [mean_distance(called[turn], true[turn]) for turn in turns]
         self._distance(f"spread.{name}", np.array(means), self.groups[turns], size)
@@ -198,7 +193,7 @@ class Scores:
             low, high = estimate.interval
             estimate = replace(estimate, interval=(low * farthest, high * farthest))
         estimate = replace(estimate, value=float(np.mean(misses)))
-        self.measurements.append(estimate.measurement(name, "cells"))
+        self.measurements.append(estimate.measurement(name))
 
     def _add_share(
         self,
@@ -208,7 +203,7 @@ class Scores:
         trials: Codes | None = None,
     ) -> None:
         estimate = cluster_share(hits, groups, self.rng, trials=trials)
-        self.measurements.append(estimate.measurement(name, "share"))
+        self.measurements.append(estimate.measurement(name))
 
 
 def mean_distance(called: Bools, true: Bools) -> float:

@@ -59,7 +59,7 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
         if first_turns.turns:
             fits.append(first_turns)
     if not fits:
-        return [unmeasured("maps.accuracy", "share", NONE_DECODED)]
+        return [unmeasured("maps.accuracy", NONE_DECODED)]
 
     measurements: list[Measurement] = []
     for fit in fits:
@@ -80,9 +80,7 @@ def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
     # A reader without activations is the same for all fits, so it is scored once.
     if fit.where["fit"] == "none":
         n_worlds, prior = _training_prior(fit, evidence)
-        worlds = Measurement(
-            name="maps.worlds", value=float(n_worlds), unit="count", n=n_worlds
-        )
+        worlds = Measurement(name="maps.worlds", value=float(n_worlds), n=n_worlds)
         yield from fit.under([worlds])
         for part in parts:
             yield from part.under(_majority_scores(part, prior, evidence.seed))
@@ -192,7 +190,7 @@ def _selectivity(
         if not has_cells.any():
             thing = suffix.lstrip(".")
             reason = f"no {thing} cell on the held-out maps"
-            yield from fit.under([unmeasured(name, "share", reason)])
+            yield from fit.under([unmeasured(name, reason)])
             continue
 
         # Every number has a generator of its own, so that none changes when another is
@@ -203,7 +201,7 @@ def _selectivity(
         )
         worlds = fit.groups[has_cells]
         difference = paired_difference(ours[has_cells], theirs[has_cells], worlds, rng)
-        measurement = difference.estimate.measurement(name, "share")
+        measurement = difference.estimate.measurement(name)
         yield from fit.under(of_known([measurement], fit.unknown))
 
 

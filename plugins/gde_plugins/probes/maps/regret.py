@@ -13,7 +13,6 @@ from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Doubles
 from gde_plugins.probes.maps.held_out import DecodedTurns
 
-UNIT = "steps"
 NEITHER = "no turn with a known value has such a map"
 NOT_PAIRED = "no world has both turns in which the map misleads and others"
 
@@ -29,7 +28,7 @@ def regrets(fit: DecodedTurns, right: Bools, seed: int) -> Iterator[Measurement]
     Worlds have equal weights; n counts worlds.
     """
     if untrained := fit.untrained("agent", "goal"):
-        yield unmeasured("beliefs.regret.difference", UNIT, untrained)
+        yield unmeasured("beliefs.regret.difference", untrained)
         return
     lost = np.array(
         [
@@ -84,7 +83,7 @@ def _mean(
     name: str, of_worlds: dict[str, float], reason: str, seed: int, *labels: str
 ) -> Measurement:
     if not of_worlds:
-        return unmeasured(name, UNIT, reason)
+        return unmeasured(name, reason)
     rng = generator(seed, "metric", name, *labels)
     mean = cluster_mean([*of_worlds.values()], [*of_worlds], rng)
-    return mean.measurement(name, UNIT)
+    return mean.measurement(name)

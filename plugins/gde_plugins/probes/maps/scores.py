@@ -1,7 +1,6 @@
 """Agreement of decoded maps with the true ones."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -283,8 +282,8 @@ def of_known(
     kept = []
     for one in measurements:
         name = one.name.rpartition(".")[2]
-        reason = unmeasured(one.name, one.unit, never_trained(name))
-        kept.append(replace(reason, where=one.where) if name in unknown else one)
+        reason = unmeasured(one.name, never_trained(name), one.where)
+        kept.append(reason if name in unknown else one)
     return kept
 
 

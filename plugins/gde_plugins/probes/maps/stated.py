@@ -51,7 +51,7 @@ def stated(evidence: Evidence) -> Sequence[Measurement]:
     n_asked, answers = _answers(evidence)
     if not answers:
         reason = NO_MAPS if n_asked else NOT_ASKED
-        return [unmeasured("stated.answered", "share", reason)]
+        return [unmeasured("stated.answered", reason)]
 
     measurements = [*_usable(answers, evidence.seed)]
     maps = [one for one in answers if one.cells is not None]
@@ -167,7 +167,7 @@ def _scores(maps: Sequence[_Answer], nothing: str, seed: int) -> Iterator[Measur
     """Return the scores of stated maps against the true ones."""
     if not maps:
         for name in ("stated.accuracy", "stated.agent", "stated.goal"):
-            yield unmeasured(name, "share", nothing)
+            yield unmeasured(name, nothing)
         return
 
     worlds = [one.world for one in maps]
@@ -199,7 +199,7 @@ def _agreements(
             maps.append(answer)
     if not maps:
         reason = NOT_COMPARED if by_turn else nothing
-        yield unmeasured("stated.agreement", "share", reason)
+        yield unmeasured("stated.agreement", reason)
         return
 
     labels = tuple(map(str, fit.where.values()))
@@ -232,7 +232,7 @@ def _place_agreement(
     name = f"stated.agreement.{thing}"
     untrained = fit.untrained(thing)
     if untrained:
-        return unmeasured(name, "share", untrained)
+        return unmeasured(name, untrained)
 
     probabilities = fit.decoded[rows][..., fit.classes.index(thing)]
     agrees = []
@@ -254,4 +254,4 @@ def _share(
 ) -> Measurement:
     """Return a share with its interval over worlds; n counts answers."""
     rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng, trials=trials).measurement(name, "share")
+    return cluster_share(hits, worlds, rng, trials=trials).measurement(name)

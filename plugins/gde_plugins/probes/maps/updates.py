@@ -74,7 +74,7 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
 
     fits = [fit for fit in decoded_turns(evidence) if fit.turns]
     if not fits:
-        return [unmeasured("updates.new", "share", NONE_DECODED)]
+        return [unmeasured("updates.new", NONE_DECODED)]
 
     measurements: list[Measurement] = []
     for fit in fits:
@@ -85,12 +85,12 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
             if not moved.is_later.any():
                 continue
             measured = [[*_measured(each, evidence.seed)] for each in of_each]
-            found = over_initialisations(measured)
+            found = over_initialisations(measured, shares=True)
             if fit.where["fit"] == "none" and not fit.untrained(MOVED[perturbation]):
                 found += _against_random_weights(moved, fits, evidence.seed)
             of_kind = [_labelled(one, perturbation=perturbation) for one in found]
             measurements += fit.under(of_kind)
-    return measurements or [unmeasured("updates.new", "share", NONE_PERTURBED)]
+    return measurements or [unmeasured("updates.new", NONE_PERTURBED)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +185,7 @@ def _measured(moved: _Moved, seed: int) -> Iterator[Measurement]:
     """Return the measurements of one fit and perturbation alone, see `updates`."""
     untrained = moved.fit.untrained(MOVED[moved.perturbation])
     if untrained:
-        yield unmeasured("updates.new", "share", untrained)
+        yield unmeasured("updates.new", untrained)
         return
 
     before = moved.since == 0
@@ -230,10 +230,10 @@ def _share(
 ) -> Measurement:
     """Return the share of hits (N,) among some turns (N,)."""
     if not among.any():
-        return unmeasured(name, "share", reason)
+        return unmeasured(name, reason)
     rng = _generator(moved, seed, name, since)
     estimate = cluster_share(hits[among], moved.fit.groups[among], rng)
-    return estimate.measurement(name, "share")
+    return estimate.measurement(name)
 
 
 def _change(moved: _Moved, later: Bools, since: str, seed: int) -> Measurement:
@@ -242,7 +242,7 @@ def _change(moved: _Moved, later: Bools, since: str, seed: int) -> Measurement:
     """
     name = "updates.change"
     if not later.any():
-        return unmeasured(name, "share", NONE_SO_LATE)
+        return unmeasured(name, NONE_SO_LATE)
 
     was_right = {}
     for row in np.flatnonzero(moved.since == 0):
@@ -255,12 +255,12 @@ def _change(moved: _Moved, later: Bools, since: str, seed: int) -> Measurement:
             rows.append(row)
             before.append(was_right[key])
     if not rows:
-        return unmeasured(name, "share", NONE_BEFORE)
+        return unmeasured(name, NONE_BEFORE)
 
     rng = _generator(moved, seed, name, since)
     worlds = moved.fit.groups[rows]
     difference = paired_difference(moved.at_true[rows], before, worlds, rng)
-    return difference.estimate.measurement(name, "share")
+    return difference.estimate.measurement(name)
 
 
 def _against_random_weights(
@@ -281,8 +281,8 @@ def _against_random_weights(
     for (since, one), p in zip(compared.items(), corrected, strict=True):
         if one is None:
             reason = NO_WEIGHTS if moved.of(since).any() else NONE_SO_LATE
-            nothing = [unmeasured("updates.excess", "share", reason)]
-            nothing.append(unmeasured("updates.p", "probability", reason))
+            nothing = [unmeasured("updates.excess", reason)]
+            nothing.append(unmeasured("updates.p", reason))
             yield from (_labelled(each, since=since) for each in nothing)
             continue
         yield _labelled(one.excess, since=since)
@@ -315,7 +315,6 @@ class _Compared:
         return Measurement(
             name="updates.excess",
             value=self.verdict.difference,
-            unit="share",
             n=self.n_turns,
             interval=self.verdict.interval,
             clusters=self.verdict.worlds,
@@ -324,11 +323,10 @@ class _Compared:
     def p_value(self, corrected: float | None) -> Measurement:
         """Return the corrected p value, or the reason why there is no test."""
         if corrected is None:
-            return unmeasured("updates.p", "probability", self.verdict.reason)
+            return unmeasured("updates.p", self.verdict.reason)
         return Measurement(
             name="updates.p",
             value=corrected,
-            unit="probability",
             n=self.n_turns,
             clusters=self.verdict.worlds,
         )

@@ -136,9 +136,9 @@ class PlacesProbe:
             counts = np.isfinite(hits)
             if counts.any():
                 estimate = cluster_share(hits[counts], test.groups[counts], rng)
-                measurements.append(estimate.measurement(name, "share"))
+                measurements.append(estimate.measurement(name))
             else:
-                measurements.append(unmeasured(name, "share", "on no held-out map"))
+                measurements.append(unmeasured(name, "on no held-out map"))
         return measurements
 
     def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:

@@ -39,7 +39,7 @@ def score_plans(
         rng: for resampling.
     """
     if not len(plans):
-        return [unmeasured("prefix.1", "share", NO_PLAN)]
+        return [unmeasured("prefix.1", NO_PLAN)]
 
     named = decoded.argmax(axis=-1)
     commonest = marginal.argmax(axis=-1)
@@ -71,17 +71,10 @@ def _prefixes(
         for name, hits in readers.items():
             if long.any():
                 estimate = cluster_share(hits[long, last], groups[long], rng)
-                yield estimate.measurement(f"{name}.{n}", "share")
+                yield estimate.measurement(f"{name}.{n}")
             else:
-                yield unmeasured(
-                    f"{name}.{n}", "share", f"no held-out plan has {n} actions"
-                )
-        yield Measurement(
-            name=f"random.{n}",
-            value=chance**-n,
-            unit="share",
-            n=int(long.sum()),
-        )
+                yield unmeasured(f"{name}.{n}", f"no held-out plan has {n} actions")
+        yield Measurement(name=f"random.{n}", value=chance**-n, n=int(long.sum()))
 
 
 def _lengths(
@@ -95,22 +88,17 @@ def _lengths(
     true = _ends(plans == 0)
     errors = decoded - true
     exact = cluster_share(errors == 0, groups, rng)
-    yield exact.measurement("length.exact", "share")
+    yield exact.measurement("length.exact")
 
     means = {"decoded": decoded, "true": true, "bias": errors}
     for name, values in means.items():
         estimate = cluster_mean(values, groups, rng)
-        yield estimate.measurement(f"length.{name}", "actions")
+        yield estimate.measurement(f"length.{name}")
 
     # The publication prints the median, which one plan without an end cannot carry
     # away.
     median = float(np.median(np.abs(errors)))
-    yield Measurement(
-        name="length.error",
-        value=median,
-        unit="actions",
-        n=len(errors),
-    )
+    yield Measurement(name="length.error", value=median, n=len(errors))
 
 
 def _ends(is_end: Bools) -> Codes:

@@ -146,14 +146,10 @@ def test_ratios_need_denominators_and_shares_need_trials() -> None:
 
 
 def test_an_estimate_becomes_a_measurement() -> None:
-    measurement = cluster_share([1, 0, 1], ["a", "b", "c"], rng()).measurement(
-        "success", "share"
-    )
-    assert (measurement.name, measurement.unit, measurement.n) == (
-        "success",
-        "share",
-        3,
-    )
+    estimate = cluster_share([1, 0, 1], ["a", "b", "c"], rng())
+    measurement = estimate.measurement("success", {"size": 5})
+    assert (measurement.name, measurement.n) == ("success", 3)
+    assert measurement.where == {"size": 5}
     assert measurement.value == pytest.approx(2 / 3)
 
 

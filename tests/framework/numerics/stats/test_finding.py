@@ -26,14 +26,14 @@ def test_no_finding_is_without_a_number_and_without_a_reason(
 
 def test_a_finding_becomes_its_statistic_and_its_p_value() -> None:
     found = Finding(value=0.0, p_value=0.25, interval=(-1.0, 1.0))
-    statistic, p = found.statistic("slope", "1", 9), found.significance("p", 9)
-    assert (statistic.value, statistic.unit, statistic.n) == (0.0, "1", 9)
+    statistic, p = found.statistic("slope", 9), found.significance("p", 9)
+    assert (statistic.value, statistic.n) == (0.0, 9)
     assert (statistic.interval, statistic.reason) == ((-1.0, 1.0), "")
-    assert (p.name, p.value, p.unit, p.n) == ("p", 0.25, "probability", 9)
+    assert (p.name, p.value, p.n) == ("p", 0.25, 9)
 
 
 def test_what_is_missing_says_what_was_got_and_what_is_needed() -> None:
     found = Finding.missing("3 worlds", "6")
     assert (found.value, found.p_value) == (None, None)
-    assert found.statistic("slope", "1", 3).reason == "not measured: 3 worlds, needs 6"
+    assert found.statistic("slope", 3).reason == "not measured: 3 worlds, needs 6"
     assert found.significance("p", 3).reason == "not measured: 3 worlds, needs 6"

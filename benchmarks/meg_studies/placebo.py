@@ -3,15 +3,11 @@
 import numpy as np
 
 from gde.data.mdp import TabularMDP
+from gde_plugins.meg.metrics.belief import same_cell
 from gde_plugins.meg.solvers.dynamics import Mask
 from gde_plugins.meg.trajectories.sample import steps_from_start
 
 TARGET = "target"
-MAGNITUDES = np.geomspace(0.03, 30, 13)
-"""Rationalities that are tried, in units of 1 / what a time step at the goal is
-worth.
-"""
-
 Place = Mask
 """(S,) the states of one cell."""
 
@@ -58,12 +54,3 @@ def goal_of(world: TabularMDP) -> Place:
             "wanted models that tell what would follow at the goal if the episode went on, got none"
         )
     return np.asarray(goal)
-
-
-def same_cell(world: TabularMDP, places: Place) -> Place:
-    """Return the states that share a cell with one of these."""
-    rows = world.labels["row"].tolist()
-    columns = world.labels["column"].tolist()
-    cells = list(zip(rows, columns, strict=True))
-    wanted = {cells[state] for state in np.flatnonzero(places)}
-    return np.array([cell in wanted for cell in cells])

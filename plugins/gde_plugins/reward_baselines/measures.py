@@ -1,0 +1,57 @@
+"""Titles, units and directions of the numbers about reward models."""
+
+from functools import partial
+
+from gde.data.measure import Measure
+
+GROUP = "Reward models"
+Judged = partial(Measure, group=GROUP, contender="reward")
+EPIC = (
+    Judged("epic", "EPIC distance", "distance", "less", headline=True),
+    Judged("epic.unjudged", "Episodes without rewards", "share", "less"),
+    Measure("rewards.made_by", "Provenance of rewards", "share", group=GROUP),
+    Measure("rewards.counted", "Events in reward models", "count", group=GROUP),
+    Judged(
+        "epic.one_sided", "Tasks without both a success and a failure", "share", "less"
+    ),
+)
+FUNCTIONS = (
+    Judged(
+        "functions.epic",
+        "EPIC distance of reward functions",
+        "distance",
+        "less",
+        headline=True,
+    ),
+    Judged(
+        "functions.dard",
+        "DARD distance of reward functions",
+        "distance",
+        "less",
+        headline=True,
+    ),
+)
+STEP_ORDER = (
+    Judged(
+        "step_order.progress",
+        "Steps of progress told from others (AUC)",
+        "share",
+        "more",
+        headline=True,
+    ),
+    Judged(
+        "step_order.harm",
+        "Harmful steps told from others (AUC)",
+        "share",
+        "more",
+        headline=True,
+    ),
+)
+REGRET = (
+    Judged(
+        "reward_regret.auc",
+        "Failures told from successes by regret (AUC)",
+        "share",
+        "more",
+    ),
+)
