@@ -36,6 +36,7 @@ from reward_classifier_training.training import (  # noqa: E402
     train,
     train_curve,
 )
+from small_preferences import PREFERENCES, QUICK, ignore, text  # noqa: E402
 
 from gde.data.transcript import Step, Transcript  # noqa: E402
 from gde.errors import ConfigError, GdeError  # noqa: E402
@@ -46,33 +47,6 @@ from gde_plugins.reward_classifier.scorer import Scorer, read_card  # noqa: E402
 from gde_plugins.reward_classifier.texts import beginnings  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-QUICK = {
-    "learning_rate": 0.01,
-    "batch_size": 10,
-    "epochs": 5,
-    "max_length": 64,
-    "held_out": 0.25,
-}
-
-
-def text(n_done: int) -> str:
-    steps = "\n".join(
-        f"<ACTION> do </ACTION>\n<STATE> block {'placed' if i < n_done else 'lies'} </STATE>"
-        for i in range(3)
-    )
-    return f"<GOAL> place the blocks </GOAL>\n---\n{steps}"
-
-
-PREFERENCES = [
-    Preference(text(more), text(less), "blocksworld", f"task-{task}")
-    for task in range(8)
-    for more in range(4)
-    for less in range(more)
-]
-
-
-def ignore(*_: object) -> None:
-    """Progress is not shown."""
 
 
 def test_the_loss_ranks_and_centres() -> None:
@@ -186,7 +160,7 @@ def test_a_trained_model_does_not_judge_the_tasks_of_its_training(
     )
     offer, _ = plugin.gde_reward_models()
     config = build(offer.config, {"source": str(tmp_path / "model")}, "supervised")
-    model = offer.make(config, OutsideRun())
+    model = offer.made(config, OutsideRun())
     for goal, is_known in (("a", True), ("A ", True), ("d", False)):
         steps = (Step("do", "block lies"),)
         one = Transcript(objective=goal, steps=steps, domain="blocksworld")

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
     from gde.parts.context import Context
     from gde.parts.environment import Environment
-    from gde_plugins.babyai.config import (
-        QuestionConfig,
-        StudyConfig,
-    )
+    from gde_plugins.babyai.config import QuestionConfig
 
 IMPORTS, EXTRA = ("gymnasium", "minigrid"), "minigrid"
 BABYAI = "babyai"
@@ -194,15 +191,9 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             name="babybench",
             summary="Predict, Plan and Decompose in BabyAI worlds (Choukrani et al. 2025, section 5 and appendices)",
             config=StudyConfig,
-            make=_study,
+            make="gde_plugins.babyai.study.babybench:BabyBenchStudy",
         ),
     )
-
-
-def _study(config: "StudyConfig", _: "Context") -> object:
-    from gde_plugins.babyai.study.babybench import BabyBenchStudy
-
-    return BabyBenchStudy(config)
 
 
 @hookimpl

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -9,10 +10,35 @@ import torch
 from gde.data.origin import origins
 from gde.data.reward import Rewards
 from gde.data.transcript import Transcript
-from gde_plugins.reward_classifier.scorer import Scorer
+from gde_plugins.reward_classifier.config import ClassifierConfig
+from gde_plugins.reward_classifier.scorer import Scorer, read_card
 from gde_plugins.reward_classifier.texts import beginnings
 
 CUT = "texts cut to length"
+
+
+def supervised(config: ClassifierConfig) -> "Classifier":
+    """Make the reward model `supervised`."""
+    return _trained("supervised", config, foreign=False)
+
+
+def vlwm(config: ClassifierConfig) -> "Classifier":
+    """Make the reward model `vlwm`."""
+    return _trained("vlwm", config, foreign=True)
+
+
+def _trained(name: str, config: ClassifierConfig, *, foreign: bool) -> "Classifier":
+    folder = config.source or Path("none was named")
+    card = read_card(folder, f"{name}.source")
+    return Classifier(
+        name=name,
+        scorer=Scorer.load(folder, config.base, config.device),
+        domains=frozenset(map(str, card["domains"])),
+        origins=card["origins"],
+        base=Path(str(card["base"])).name,
+        foreign=foreign,
+        batch_size=config.batch_size,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

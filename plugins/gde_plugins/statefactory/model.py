@@ -6,14 +6,31 @@ import numpy as np
 
 from gde.data.reward import Rewards
 from gde.data.transcript import Transcript
-from gde_plugins.statefactory.embedding import Embedder
+from gde.parts.context import Context
+from gde_plugins.statefactory.config import StateFactoryConfig
+from gde_plugins.statefactory.embedding import Embedder, embedder
+from gde_plugins.statefactory.language_model.extractor import ModelExtractor
+from gde_plugins.statefactory.oracle import OracleGoals
 from gde_plugins.statefactory.routing import Vectors, fulfilment
+from gde_plugins.statefactory.rules.extractor import RulesExtractor
 from gde_plugins.statefactory.state import Extractor, Reading
 
 EMPTY = "empty states"
 """Count of the turns whose state has no objects, so that none of the goal is
 fulfilled.
 """
+
+
+def statefactory(config: StateFactoryConfig, context: Context) -> "StateFactory":
+    """Make the reward model `statefactory`."""
+    embed = embedder(config.embedder)
+    states: Extractor = RulesExtractor(config.level)
+    # Level 1 is the observation itself, which no language model has to read.
+    if config.model and config.level > 1:
+        states = ModelExtractor(config, context.model(config.model))
+    if config.goal == "oracle":
+        states = OracleGoals(states, embed)
+    return StateFactory(states, embed, config.embedder, config.decimals)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,7 @@ from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, MetricOffer, Offer
 
 if TYPE_CHECKING:
-    from gde.parts.context import Context
-    from gde.parts.metric import Metric
-    from gde.parts.reward_model import RewardModel
-    from gde_plugins.statefactory.config import StateFactoryConfig, TripletsConfig
-    from gde_plugins.statefactory.state import Extractor
+    from gde_plugins.statefactory.config import StateFactoryConfig
 
 
 @hookimpl
@@ -26,7 +22,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             name="statefactory",
             summary="share of the goal fulfilled by the objects and attributes of a state (Shen et al. 2026)",
             config=StateFactoryConfig,
-            make=_make,
+            make="gde_plugins.statefactory.model:statefactory",
             version=5,
             needs_for=_needs,
         ),
@@ -44,7 +40,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             name="triplets",
             summary="triplet accuracy: is a state's paraphrase closer than its contradiction? (eq. 14)",
             config=TripletsConfig,
-            make=_triplets,
+            make="gde_plugins.statefactory.triplets:TripletAccuracy",
             measures=(
                 Measure(
                     "triplets",
@@ -61,28 +57,3 @@ def gde_metrics() -> Sequence[AnyOffer]:
 def _needs(config: "StateFactoryConfig") -> frozenset[str]:
     is_shown = config.goal == "oracle"
     return frozenset({Capability.SHOWN_SUCCESS}) if is_shown else frozenset()
-
-
-def _make(config: "StateFactoryConfig", context: "Context") -> "RewardModel":
-    from gde_plugins.statefactory.embedding import embedder
-    from gde_plugins.statefactory.language_model.extractor import ModelExtractor
-    from gde_plugins.statefactory.model import StateFactory
-    from gde_plugins.statefactory.oracle import OracleGoals
-    from gde_plugins.statefactory.rules.extractor import RulesExtractor
-
-    embed = embedder(config.embedder)
-    states: Extractor = RulesExtractor(config.level)
-    # Level 1 is the observation itself, which no language model has to read.
-    if config.model and config.level > 1:
-        model = context.model(config.model)
-        states = ModelExtractor(config, model)
-    if config.goal == "oracle":
-        states = OracleGoals(states, embed)
-    return StateFactory(states, embed, config.embedder, config.decimals)
-
-
-def _triplets(config: "TripletsConfig", _: "Context") -> "Metric":
-    from gde_plugins.statefactory.embedding import embedder
-    from gde_plugins.statefactory.triplets import TripletAccuracy
-
-    return TripletAccuracy(config.embedder, embedder(config.embedder), config.most)

@@ -20,7 +20,8 @@ from gde.data.transcript import Transcript
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_share
 from gde.seeding import generator
-from gde_plugins.statefactory.embedding import Embedder
+from gde_plugins.statefactory.config import TripletsConfig
+from gde_plugins.statefactory.embedding import embedder
 from gde_plugins.statefactory.routing import Vectors
 from gde_plugins.statefactory.rules.extractor import RulesExtractor
 
@@ -40,7 +41,6 @@ class Triplet:
     """Of the world that it was read in."""
 
 
-@dataclass(frozen=True)
 class TripletAccuracy:
     """Implements `gde.parts.metric.Metric`: the share of triplets whose paraphrase is
     closer to the anchor.
@@ -48,14 +48,14 @@ class TripletAccuracy:
     Intervals resample clusters of worlds.
     """
 
-    name: str
-    embedder: Embedder
-    most: int
+    def __init__(self, config: TripletsConfig) -> None:
+        self._config = config
+        self._embedder = embedder(config.embedder)
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        where = {"embedder": self.name}
+        where = {"embedder": self._config.embedder}
         chosen = probing_set(
-            evidence.trajectories, self.most, generator(evidence.seed, NAME)
+            evidence.trajectories, self._config.most, generator(evidence.seed, NAME)
         )
         if not chosen:
             reason = "no state has two attributes that differ, as rules read it"
@@ -73,7 +73,7 @@ class TripletAccuracy:
         texts: list[str] = []
         for each in chosen:
             texts += [each.anchor, each.positive, each.negative]
-        vectors = Vectors(texts, self.embedder)
+        vectors = Vectors(texts, self._embedder)
         for each in chosen:
             positive, negative = vectors.cosines(
                 [each.anchor], [each.positive, each.negative]

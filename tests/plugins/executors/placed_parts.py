@@ -22,9 +22,3 @@ def threads(_: object) -> str:
     import torch
 
     return str(torch.get_num_threads())
-
-
-def slept(seconds: float) -> tuple[float, float]:
-    began = time.time()
-    time.sleep(seconds)
-    return began, time.time()

@@ -10,9 +10,9 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from reward_classifier_training.preferences import Preference  # noqa: E402
 from reward_classifier_training.recipe import Recipe  # noqa: E402
 from reward_classifier_training.training import train  # noqa: E402
+from small_preferences import PREFERENCES, QUICK, ignore  # noqa: E402
 
 from gde.data.transcript import Step, Transcript  # noqa: E402
 from gde.errors import ConfigError  # noqa: E402
@@ -22,34 +22,6 @@ from gde.testing import check_plugin, check_reward_model  # noqa: E402
 from gde_plugins.reward_classifier import plugin  # noqa: E402
 from gde_plugins.reward_classifier.scorer import Scorer  # noqa: E402
 from gde_plugins.reward_classifier.texts import beginnings  # noqa: E402
-
-QUICK = {
-    "learning_rate": 0.01,
-    "batch_size": 10,
-    "epochs": 5,
-    "max_length": 64,
-    "held_out": 0.25,
-}
-
-
-def text(n_done: int) -> str:
-    steps = "\n".join(
-        f"<ACTION> do </ACTION>\n<STATE> block {'placed' if i < n_done else 'lies'} </STATE>"
-        for i in range(3)
-    )
-    return f"<GOAL> place the blocks </GOAL>\n---\n{steps}"
-
-
-PREFERENCES = [
-    Preference(text(more), text(less), "blocksworld", f"task-{task}")
-    for task in range(8)
-    for more in range(4)
-    for less in range(more)
-]
-
-
-def ignore(*_: object) -> None:
-    """Progress is not shown."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +43,7 @@ def episode(
 
 def offered(name: str, **settings: str) -> object:
     (offer,) = (each for each in plugin.gde_reward_models() if each.name == name)
-    return offer.make(build(offer.config, settings, name), OutsideRun())
+    return offer.made(build(offer.config, settings, name), OutsideRun())
 
 
 def test_texts_are_laid_out_as_those_that_were_trained_on() -> None:

@@ -23,16 +23,10 @@ from gde_plugins.executors.config import RayConfig
 from gde_plugins.executors.work import threads
 
 PATIENCE = 4.0
-"""Seconds in which an address must take a connection and answer the first bytes."""
-SETTINGS = b"\4"
-"""The type of the first frame of HTTP/2."""
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + SETTINGS + bytes(5)
-"""The first bytes of HTTP/2, which Ray speaks: RFC 9113, section 3.4."""
-ANSWER = 8.0
-"""Seconds in which a cluster must answer there. Ray itself tries for minutes."""
-HEALTH = "from ray.scripts.scripts import main; print(flush=True); main()"
-"""A Python program for `ray health-check`, which a timeout can end. It says when it has
-imported Ray, which takes longer than an answer on a busy machine.
+"""Seconds in which an address must take a connection."""
+ANSWER = 30.0
+"""Seconds in which a cluster must answer there, and Ray be imported to ask it. Ray
+itself tries for minutes.
 """
 
 
@@ -46,9 +40,15 @@ def check_address(address: str) -> None:
         return
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
-        _greet(host, int(port))
+        create_connection((host, int(port)), timeout=PATIENCE).close()
         if not address.startswith("ray://"):
-            _ask_health(address)
+            asking = [sys.executable, "-m", "ray.scripts.scripts", "health-check"]
+            subprocess.run(
+                [*asking, "--address", address],
+                timeout=ANSWER,
+                check=True,
+                capture_output=True,
+            )
     except (OSError, ValueError, OverflowError, subprocess.SubprocessError) as error:
         reason = "it does not answer"
         if not isinstance(error, subprocess.SubprocessError):
@@ -56,32 +56,6 @@ def check_address(address: str) -> None:
         raise GdeError(
             f"executor.address: no Ray cluster at {address!r} ({reason}): give the HOST:PORT of a running cluster"
         ) from error
-
-
-def _greet(host: str, port: int) -> None:
-    with create_connection((host, port), timeout=PATIENCE) as connection:
-        # In another protocol, silence would say nothing.
-        if os.environ.get("RAY_USE_TLS", "0") == "0":
-            connection.sendall(PREFACE)
-            # A frame begins with three bytes of its length and one of its type.
-            if connection.recv(9)[3:4] != SETTINGS:
-                raise OSError("something else answers there")
-
-
-def _ask_health(address: str) -> None:
-    asking = [sys.executable, "-c", HEALTH, "health-check", "--address", address]
-    with subprocess.Popen(
-        asking, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            code = process.wait(ANSWER)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
-    if code:
-        raise subprocess.CalledProcessError(code, asking)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from time import monotonic
 from typing import Any, TypeVar
 
 import ray
@@ -20,10 +19,6 @@ Item = TypeVar("Item")
 Output = TypeVar("Output")
 LOOK = 0.2
 """Seconds between two checks for a stop of the work."""
-HEAD_START = 4.0
-"""Seconds for which the first worker is alone in a cluster that the run starts: a short
-run ends within them, faster than another process would start.
-"""
 
 
 class OnRay:
@@ -71,13 +66,8 @@ class OnRay:
             desk = _Desk(self._config, job, answer)
             try:
                 waiting = [*items][::-1]
-                began = monotonic()
                 while waiting or desk.under_way:
-                    is_early = monotonic() - began < HEAD_START
-                    wanted = (
-                        1 if is_early and not self._config.address else self.workers
-                    )
-                    while waiting and len(desk.under_way) < wanted:
+                    while waiting and len(desk.under_way) < self.workers:
                         desk.begin(waiting.pop())
                     yield from desk.look()
                     if self._stopped:
