@@ -46,7 +46,7 @@ from gde_plugins.reward_prediction.domains import (
     offer_of,
 )
 from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
-from gde_plugins.reward_prediction.figures import curves, leaderboards
+from gde_plugins.reward_prediction.figures import leaderboards
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -66,8 +66,6 @@ TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
 TABLE_2 = "Shen et al. (2026), table 2"
-CURVED = ("statefactory", "goal-unrepeated")
-"""Reward models whose rewards are drawn step by step, besides the best baseline."""
 EQ_14 = "Shen et al. (2026), eq. 14"
 
 
@@ -149,12 +147,8 @@ class RewardPredictionStudy:
         return rows
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Leaderboards of each domain, and rewards step by step in its first tasks."""
-        evidence = runs[NAME].evidence
-        board = self._board(evidence)
-        best = next((one.contender for one in board if one.verdict is None), "")
-        shown = [best, *(one for one in CURVED if one != best)]
-        return [*leaderboards(board), *curves(evidence, shown)]
+        """Leaderboards of each domain."""
+        return [*leaderboards(self._board(runs[NAME].evidence))]
 
     def _board(self, evidence: Evidence) -> Sequence[Standing]:
         """The reward models of a run by task, beside the best that reads nothing."""
