@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from sizes import size
 from torch.nn.functional import cross_entropy
 
-from gde_plugins.probes.fitting.training import Examples, Settings, train
+from gde_plugins.probes.fitting.training import Examples, Settings, class_weights, train
 from gde_plugins.probes.fitting.weights import CellWeights, cell_coordinates
-from gde_plugins.probes.maps.classifier import class_weights
 
 TURNS, CLASSES = 32, 5
 WIDTH = size(3 * 2880, 64)

@@ -33,9 +33,13 @@ from sizes import size
 from gde.stages.lanes import in_lanes
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.place_training import fit_places
-from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
+from gde_plugins.probes.fitting.training import (
+    Examples,
+    Settings,
+    class_weights,
+    fit_network,
+)
 from gde_plugins.probes.fitting.weights import CellWeights
-from gde_plugins.probes.maps.classifier import class_weights
 
 CLASSES, SHARE, SWEPT_SIDE = 5, 32, 8
 WIDTH = size(3 * 2880, 64)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cogmap_classifier import CogmapClassifier
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.maps.classifier import CogmapClassifier, class_weights
+from gde_plugins.probes.fitting.training import class_weights
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)

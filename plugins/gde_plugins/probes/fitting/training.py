@@ -114,6 +114,25 @@ def train(
     return replace(start, **trained), losses
 
 
+def examples_of(
+    inputs: NDArray[Any],
+    codes: NDArray[np.int64],
+    shape: tuple[int, ...],
+    n_classes: int,
+    balanced: bool,
+) -> Examples:
+    """Turns with the class indices (N, cells) of their cells, to be learned from."""
+    weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
+    return Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
+
+
+def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    """Return weights of mean 1 that give each class the same total; shape of `codes`."""
+    counts = np.bincount(codes.ravel(), minlength=n_classes)
+    weights = codes.size / n_classes / counts
+    return np.asarray(weights[codes])
+
+
 def settings_of(config: ProbeConfig, hidden: int, learning_rate: float) -> Settings:
     """The settings of a probe's configuration, with all cells of each turn."""
     return Settings(

@@ -18,9 +18,12 @@ from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.place_training import fit_places
 from gde_plugins.probes.fitting.places import Places, PlaceWeights
 from gde_plugins.probes.fitting.ridge import fit_ridge
-from gde_plugins.probes.fitting.training import fit_network, settings_of
+from gde_plugins.probes.fitting.training import (
+    examples_of,
+    fit_network,
+    settings_of,
+)
 from gde_plugins.probes.fitting.weights import CellWeights, check_finite
-from gde_plugins.probes.maps.classifier import examples_of
 from gde_plugins.probes.maps.labels import map_labels
 from gde_plugins.probes.maps.scores import (
     class_frequencies,
@@ -149,7 +152,7 @@ class CogmapProbe:
         elif variant in PLACES:
             weights = fit_places(PLACES[variant], examples, n_classes, settings, rng)
         else:
-            # The generator is that of a `CogmapClassifier` with this random state.
+            # The generator is that of the scikit-learn example with this random state.
             state = np.random.RandomState(int(rng.integers(2**31)))
             own = np.random.default_rng(state.randint(2**31))
             weights, _ = fit_network(examples, n_classes, settings, own)

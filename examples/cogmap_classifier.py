@@ -1,4 +1,4 @@
-"""The network of `cogmap` as a scikit-learn estimator."""
+"""The network of the probe `cogmap` as a scikit-learn estimator."""
 
 from dataclasses import fields
 from typing import Any, Self
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from gde_plugins.probes.fitting.training import Examples, Settings, fit_network
+from gde_plugins.probes.fitting.training import Settings, examples_of, fit_network
 
 
 class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -113,22 +113,3 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.shape_ = np.shape(y)[1:]
         by_turn = codes.reshape(len(X), -1)
         return X, by_turn.astype(np.int64)
-
-
-def examples_of(
-    inputs: NDArray[Any],
-    codes: NDArray[np.int64],
-    shape: tuple[int, ...],
-    n_classes: int,
-    balanced: bool,
-) -> Examples:
-    """Turns with the class indices (N, cells) of their cells, to be learned from."""
-    weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
-    return Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
-
-
-def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Return weights of mean 1 that give each class the same total; shape of `codes`."""
-    counts = np.bincount(codes.ravel(), minlength=n_classes)
-    weights = codes.size / n_classes / counts
-    return np.asarray(weights[codes])
