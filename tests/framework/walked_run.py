@@ -21,7 +21,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.probe import CONTROLS, Fit, ProbeReport
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
-from gde.parts.metric import Metric
+from gde.parts.metric import Declared, Metric
 from gde.request.catalogue import Catalogue
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
@@ -278,9 +278,13 @@ def result(evidence: Evidence) -> Result:
         "outcomes": outcomes,
         "length": length,
     }
-    metrics = [(name, partial(_given, metric)) for name, metric in found.items()]
+    declared = Measures(measures())
+    metrics = [
+        (name, partial(_given, Declared(metric, declared)))
+        for name, metric in found.items()
+    ]
     measurements, failures = score(metrics, evidence, CONDITIONS)
-    decoded = results(evidence.probe_reports, Measures(measures()), seed=7)
+    decoded = results(evidence.probe_reports, declared, seed=7)
     measurements = (*measurements, *decoded)
     lost = Failure(
         stage="rollout", subject="0/4/0", reason="the model server went away"

@@ -1,7 +1,7 @@
 """Numbers with their intervals and counts, and the result of a whole run."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Interval
@@ -24,6 +24,7 @@ from gde.data.measure import Measure, Measures
 from gde.data.model_use import ModelUse
 from gde.data.trajectory import Status
 from gde.data.verdict import Verdict
+from gde.errors import GdeError
 
 if TYPE_CHECKING:
     import pandas
@@ -178,6 +179,19 @@ class Measurement:
     def label(self) -> str:
         """Name and labels as text."""
         return labelled(self.name, self.where)
+
+
+def with_unit(one: Measurement, measure: Measure) -> Measurement:
+    """A number with the unit that its measure declares, or else with its own.
+
+    Raises:
+        GdeError: the two differ.
+    """
+    if one.unit and measure.unit not in ("", one.unit):
+        raise GdeError(
+            f"{one.name}: wanted the unit {measure.unit!r} that its measure declares, or none, got {one.unit!r}"
+        )
+    return replace(one, unit=measure.unit or one.unit)
 
 
 def labelled(name: str, where: Labels) -> str:

@@ -1,12 +1,12 @@
 """Metrics, which turn evidence into numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measures
-from gde.data.result import Measurement
+from gde.data.result import Measurement, with_unit
 from gde.parts.probe import Probe
 
 
@@ -29,10 +29,13 @@ class Declared:
     measures: Measures
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        """A number that no measure declares, or none with a unit, keeps its own."""
+        """A number that no measure declares, or none with a unit, keeps its own.
+
+        Raises:
+            GdeError: a number has another unit than its measure.
+        """
         return [
-            replace(one, unit=self.measures[one.name].unit or one.unit)
-            for one in self.metric(evidence)
+            with_unit(one, self.measures[one.name]) for one in self.metric(evidence)
         ]
 
 

@@ -25,7 +25,7 @@ from gde.data.probe import (
     ProbeLabels,
     ProbeReport,
 )
-from gde.data.result import TELL_APART, Measurement, repeated
+from gde.data.result import TELL_APART, Measurement, repeated, with_unit
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.numerics.controls import over_initialisations
@@ -303,8 +303,7 @@ class ProbeStage:
         )
 
     def _with_unit(self, fit: Fit, one: Measurement) -> Measurement:
-        declared = self.meanings[f"{fit.probe}.{one.name}"].unit
-        return replace(one, unit=declared or one.unit)
+        return with_unit(one, self.meanings[f"{fit.probe}.{one.name}"])
 
     def _without_activations(self, fit: Fit, place: str) -> ProbeReport:
         said = self._said

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -235,6 +235,13 @@ class Journal(Database):
         statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?)", note))
         self._forget(statements)
         return len(failed)
+
+    def forget(self, episodes: Iterable[str]) -> None:
+        """Delete episodes with all that was made of them, but the answers of models."""
+        statements: list[Statement] = []
+        for episode in episodes:
+            statements += _forgetting(episode)
+        self._forget(statements)
 
     def _forget(self, statements: Sequence[Statement]) -> None:
         if statements:

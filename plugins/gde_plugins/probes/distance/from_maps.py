@@ -60,8 +60,7 @@ def _errors_of(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
     goal = top(fit.decoded[..., fit.classes.index("goal")])
     predicted = intercept + slope * np.abs(agent - goal).sum(axis=1)
     truth = np.array([_steps_of(turn) for turn in fit.turns], dtype=np.float64)
-    labels = map(str, fit.where.values())
-    rng = generator(evidence.seed, "metric", "steps", *labels)
+    rng = generator(evidence.seed, "metric", "steps", *fit.labels)
     for one in errors(predicted - truth, truth, fit.groups, "", rng):
         renamed = replace(one, name=f"steps.{one.name}")
         yield from fit.under([renamed])

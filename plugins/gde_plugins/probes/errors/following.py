@@ -12,14 +12,12 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves
 from gde.numerics.episodes import finished, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Doubles, Indices, Worlds
 from gde_plugins.probes.config import FollowingConfig
 from gde_plugins.probes.errors.attribution import optimal_as_said, placed_map
 from gde_plugins.probes.errors.said import Said
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
-from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
+from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, share_of_turns
 from gde_plugins.probes.maps.policies import Believed
 
 UNSTATED = (
@@ -130,7 +128,7 @@ def _measured(
     """The share of actions that are optimal on each map, beside maps of other worlds."""
     taken = np.array([one.taken for one in turns], dtype=np.intp)
     worlds = np.array([one.world for one in turns])
-    labels = tuple(map(str, fit.where.values())) if fit else ()
+    labels = fit.labels if fit else ()
     maps = []
     # These do not depend on the fit, so that controls would repeat them.
     if fit is None or fit.where["fit"] == "none":
@@ -146,7 +144,7 @@ def _measured(
             continue
         among = taken[has_way], optimal[has_way], worlds[has_way]
         own = _taken(*among[:2])
-        yield _share(name, own, among[2], seed, labels)
+        yield share_of_turns(name, own, among[2], seed, labels)
         if name != "following.true":
             yield _shuffled(f"{name}.shuffled", *among, seed, labels)
 
@@ -177,11 +175,4 @@ def _shuffled(
     elsewhere = sums.sum(axis=0) - sums
     n_elsewhere = len(taken) - n_turns
     shares = (elsewhere / n_elsewhere[:, None])[places]
-    return _share(name, _taken(taken, shares), worlds, seed, labels)
-
-
-def _share(
-    name: str, hits: Doubles, worlds: Worlds, seed: int, labels: tuple[str, ...]
-) -> Measurement:
-    rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng).measurement(name)
+    return share_of_turns(name, _taken(taken, shares), worlds, seed, labels)

@@ -7,13 +7,11 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.view import moves
 from gde.numerics.episodes import finished, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.config import ErrorsConfig
 from gde_plugins.probes.errors.attribution import CAUSES, Cause, Erring, erring_turns
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
-from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
+from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, share_of_turns
 from gde_plugins.probes.maps.policies import Believed
 
 NO_ERROR = "every action with a certified optimum was optimal"
@@ -139,7 +137,7 @@ def _of_fit(
         yield unmeasured("errors.belief", reason)
         return
 
-    labels = tuple(map(str, fit.where.values()))
+    labels = fit.labels
     yield _share("errors.belief", believing, "belief", seed, *labels)
     yield _random(believing, "belief", seed, *labels)
     yield _shuffled(fit, best, believing, seed, *labels)
@@ -177,7 +175,8 @@ def _share(
     name: str, errors: Sequence[Erring], cause: Cause, seed: int, *labels: str
 ) -> Measurement:
     hits = [float(one.explained().cause == cause) for one in errors]
-    return _mean(name, hits, [one.world for one in errors], seed, *labels)
+    worlds = [one.world for one in errors]
+    return share_of_turns(name, hits, worlds, seed, labels)
 
 
 def _random(
@@ -192,9 +191,7 @@ def _random(
             causes = [one.explaining(action).cause for action in one.wrong]
             hits.append(causes.count(cause) / len(causes))
             worlds.append(one.world)
-    if not hits:
-        return unmeasured(name, NOT_LISTED)
-    return _mean(name, hits, worlds, seed, *labels)
+    return share_of_turns(name, hits, worlds, seed, labels, reason=NOT_LISTED)
 
 
 def _shuffled(
@@ -216,14 +213,5 @@ def _shuffled(
             share = 0.0 if explained is None else explained[elsewhere].mean()
             hits.append(float(share))
             worlds.append(one.world)
-    if not hits:
-        return unmeasured(name, "there is only one held-out world")
-    return _mean(name, hits, worlds, seed, *labels)
-
-
-def _mean(
-    name: str, hits: Sequence[float], worlds: Sequence[str], seed: int, *labels: str
-) -> Measurement:
-    """A share of turns with its interval over worlds; n counts turns."""
-    rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng).measurement(name)
+    reason = "there is only one held-out world"
+    return share_of_turns(name, hits, worlds, seed, labels, reason=reason)

@@ -120,7 +120,7 @@ def _judged(fit: DecodedTurns, seed: int) -> _Judged:
 
     # Maps without a path are left out of the expectation, and so are turns of which no
     # sampled map has one.
-    labels = map(str, fit.where.values())
+    labels = fit.labels
     rng = generator(seed, "metric", "beliefs", "maps", *labels)
     n_ways = np.zeros(n_turns)
     n_best = np.zeros((n_turns, len(names)))
@@ -232,5 +232,5 @@ def _averaged(
 
     means = [float(np.mean(each)) for each in values_of.values()]
     clusters = [cluster for _, cluster in values_of]
-    rng = generator(seed, "metric", name, *map(str, fit.where.values()))
+    rng = generator(seed, "metric", name, *fit.labels)
     return estimated(means, clusters, rng).measurement(name)

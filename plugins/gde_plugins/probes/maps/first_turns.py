@@ -91,7 +91,7 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
 
     They are of the true map's cells.
     """
-    labels = map(str, fit.where.values())
+    labels = fit.labels
     rng = generator(seed, "metric", "maps", *labels)
     scores = Scores(fit.groups, rng)
 
@@ -195,7 +195,7 @@ def _selectivity(
 
         # Every number has a generator of its own, so that none changes when another is
         # added.
-        labels = map(str, fit.where.values())
+        labels = fit.labels
         rng = generator(
             evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels
         )

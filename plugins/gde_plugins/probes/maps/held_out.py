@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gde.data.cell_map import CellMap
 from gde.data.evidence import Evidence
@@ -11,6 +12,9 @@ from gde.data.json import Labels
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
+from gde.numerics.episodes import unmeasured
+from gde.numerics.stats import cluster_share
+from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Codes, Floats, Worlds
 from gde_plugins.probes.maps.scores import never_trained
 
@@ -40,6 +44,11 @@ class DecodedTurns:
     classes: tuple[str, ...]
     unknown: frozenset[str]
     """Classes absent from the training turns: their probability is 0 everywhere."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the fit as texts, which name a stream of random numbers."""
+        return tuple(map(str, self.where.values()))
 
     @property
     def groups(self) -> Worlds:
@@ -92,6 +101,32 @@ class DecodedTurns:
         for one in measurements:
             labels = {**self.where, **one.where}
             yield replace(one, where=labels)
+
+
+def share_of_turns(
+    name: str,
+    hits: ArrayLike,
+    worlds: ArrayLike,
+    seed: int,
+    labels: Sequence[str] = (),
+    trials: Sequence[int] | None = None,
+    reason: str = "",
+) -> Measurement:
+    """Return a share with its interval over worlds; n counts turns.
+
+    Args:
+        name: of the measurement, and of its stream of random numbers with `labels`.
+        hits: (N,) of each turn.
+        worlds: (N,).
+        seed: of the run.
+        labels: of the fit.
+        trials: (N,); by default one each.
+        reason: why there may be no turn.
+    """
+    if not np.size(hits):
+        return unmeasured(name, reason)
+    rng = generator(seed, "metric", name, *labels)
+    return cluster_share(hits, worlds, rng, trials=trials).measurement(name)
 
 
 def decoded_turns(evidence: Evidence) -> Iterator[DecodedTurns]:

@@ -37,7 +37,7 @@ def regrets(fit: DecodedTurns, right: Bools, seed: int) -> Iterator[Measurement]
         ]
     )
     known = ~np.isnan(lost)
-    labels = tuple(map(str, fit.where.values()))
+    labels = fit.labels
     in_right = _by_world(fit, lost, known & right)
     in_wrong = _by_world(fit, lost, known & ~right)
     yield _mean("beliefs.regret.right", in_right, NEITHER, seed, *labels)

@@ -15,10 +15,13 @@ from gde.data.result import Measurement
 from gde.data.stated_map import FLAWS, Flaw, Unstated, answer_noted, read_stated
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episodes import finished, unmeasured
-from gde.numerics.stats import cluster_share
-from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Codes
-from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, recorded_map
+from gde_plugins.probes.maps.held_out import (
+    DecodedTurns,
+    decoded_turns,
+    recorded_map,
+    share_of_turns,
+)
 from gde_plugins.probes.maps.policies import top
 from gde_plugins.probes.maps.scores import likeliest_on_map
 
@@ -156,11 +159,11 @@ def _usable(answers: Sequence[_Answer], seed: int) -> Iterator[Measurement]:
     """Return the share of answers that state a map, and those of each flaw."""
     worlds = [one.world for one in answers]
     is_map = [one.cells is not None for one in answers]
-    yield _share("stated.answered", is_map, worlds, seed)
+    yield share_of_turns("stated.answered", is_map, worlds, seed)
     for flaw in FLAWS:
         has_flaw = [one.flaw == flaw for one in answers]
         if any(has_flaw):
-            yield _share(f"stated.flaw.{flaw}", has_flaw, worlds, seed)
+            yield share_of_turns(f"stated.flaw.{flaw}", has_flaw, worlds, seed)
 
 
 def _scores(maps: Sequence[_Answer], nothing: str, seed: int) -> Iterator[Measurement]:
@@ -173,12 +176,12 @@ def _scores(maps: Sequence[_Answer], nothing: str, seed: int) -> Iterator[Measur
     worlds = [one.world for one in maps]
     n_right = [one.n_right for one in maps]
     n_cells = [one.true.size for one in maps]
-    yield _share("stated.accuracy", n_right, worlds, seed, n_cells)
+    yield share_of_turns("stated.accuracy", n_right, worlds, seed, trials=n_cells)
     for thing in THINGS:
         is_right = [
             np.array_equal(one.stated_at(thing), one.truly_at(thing)) for one in maps
         ]
-        yield _share(f"stated.{thing}", is_right, worlds, seed)
+        yield share_of_turns(f"stated.{thing}", is_right, worlds, seed)
 
 
 def _agreements(
@@ -202,7 +205,6 @@ def _agreements(
         yield unmeasured("stated.agreement", reason)
         return
 
-    labels = tuple(map(str, fit.where.values()))
     worlds = [one.world for one in maps]
     n_cells = [one.true.size for one in maps]
     named = likeliest_on_map(fit.decoded[rows], fit.classes)
@@ -214,8 +216,10 @@ def _agreements(
         on_map = cells[:height, :width]
         n_agreed.append(int((on_map == one.cells).sum()))
         n_right.append(int((on_map == one.true).sum()))
-    yield _share("stated.agreement", n_agreed, worlds, seed, n_cells, labels)
-    yield _share("stated.decoded", n_right, worlds, seed, n_cells, labels)
+    yield share_of_turns(
+        "stated.agreement", n_agreed, worlds, seed, fit.labels, n_cells
+    )
+    yield share_of_turns("stated.decoded", n_right, worlds, seed, fit.labels, n_cells)
 
     for thing in THINGS:
         yield _place_agreement(fit, rows, maps, thing, seed)
@@ -240,18 +244,4 @@ def _place_agreement(
         places_stated = np.argwhere(one.stated_at(thing)).tolist()
         agrees.append(places_stated == [place])
     worlds = [one.world for one in maps]
-    labels = tuple(map(str, fit.where.values()))
-    return _share(name, agrees, worlds, seed, labels=labels)
-
-
-def _share(
-    name: str,
-    hits: Sequence[int],
-    worlds: Sequence[str],
-    seed: int,
-    trials: Sequence[int] | None = None,
-    labels: tuple[str, ...] = (),
-) -> Measurement:
-    """Return a share with its interval over worlds; n counts answers."""
-    rng = generator(seed, "metric", name, *labels)
-    return cluster_share(hits, worlds, rng, trials=trials).measurement(name)
+    return share_of_turns(name, agrees, worlds, seed, fit.labels)

@@ -18,14 +18,13 @@ from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import (
     adjusted,
     cluster_means,
-    cluster_share,
     holm,
     paired_difference,
 )
 from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Codes, Indices
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
-from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
+from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, share_of_turns
 from gde_plugins.probes.maps.policies import top
 
 MOVED = {"move_goal": "goal", "put_back": "agent"}
@@ -229,11 +228,10 @@ def _share(
     since: str = "",
 ) -> Measurement:
     """Return the share of hits (N,) among some turns (N,)."""
-    if not among.any():
-        return unmeasured(name, reason)
-    rng = _generator(moved, seed, name, since)
-    estimate = cluster_share(hits[among], moved.fit.groups[among], rng)
-    return estimate.measurement(name)
+    fit = moved.fit
+    labels = (moved.perturbation, since, *fit.labels)
+    chosen = hits[among], fit.groups[among]
+    return share_of_turns(name, *chosen, seed, labels, reason=reason)
 
 
 def _change(moved: _Moved, later: Bools, since: str, seed: int) -> Measurement:
@@ -357,8 +355,7 @@ def _compared(
 
 
 def _generator(moved: _Moved, seed: int, name: str, since: str) -> np.random.Generator:
-    labels = map(str, moved.fit.where.values())
-    return generator(seed, "metric", name, moved.perturbation, since, *labels)
+    return generator(seed, "metric", name, moved.perturbation, since, *moved.fit.labels)
 
 
 def _labelled(one: Measurement, **labels: str) -> Measurement:
