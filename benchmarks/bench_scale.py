@@ -52,7 +52,7 @@ def roll_out(run: Path, episodes: int) -> None:
     )
     folder = RunFolder.create(ready.plan, run, ready.how)
     with (
-        closing(folder.journal()) as journal,
+        folder.writing() as journal,
         closing(Pipeline(ready, folder, journal, ignore)) as pipeline,
     ):
         pipeline.roll_out()
@@ -65,7 +65,7 @@ def score(run: Path, name: str) -> None:
     from gde.stages.context import Resources
 
     with closing(Resources(Catalogue.default())) as resources:
-        metric = partial(resources.metric, resources.find_metric(name))
+        metric = partial(resources.metric_of, resources.find_metric(name))
         measured, failures = scoring.score([(name, metric)], load_evidence(run), [{}])
     if failures or not measured:
         raise SystemExit(f"{name} measured nothing: {failures}")
