@@ -4,9 +4,14 @@ import atexit
 import gc
 import os
 import shutil
+import sys
 from tempfile import mkdtemp
 
 from hypothesis import HealthCheck, settings
+
+# Tests and the processes that they start would compile every module anew.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
 
 # Workers of pytest share the cores: more threads in each would only wait for each other.
 # Set here, because torch and BLAS read it when they are imported.

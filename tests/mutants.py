@@ -163,6 +163,8 @@ def copied(folder: Path) -> Path:
     sys.path[:0] = packages
     os.environ["PYTHONPATH"] = os.pathsep.join(packages)
     os.environ["OMP_NUM_THREADS"] = "1"
+    # `run` decides when bytecode is written.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     return tree
 

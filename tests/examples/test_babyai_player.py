@@ -1,22 +1,23 @@
 """A tiny player is trained, written, loaded again, acts and answers."""
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("minigrid")
 
 from babyai_player import training  # noqa: E402
+from babyai_player.__main__ import main  # noqa: E402
 from babyai_player.folder import CARD, WEIGHTS, read_player  # noqa: E402
 from babyai_player.network import Network  # noqa: E402
 from babyai_player.reading import vocabulary  # noqa: E402
 from babyai_player.walks import Walk, walks_in  # noqa: E402
 
+from gde.cli.main import build_app  # noqa: E402
 from gde.errors import ConfigError  # noqa: E402
 
 TINY = training.Recipe(levels=("GoToObj",), worlds=2, held_out=1, steps=2, batch_size=4)
@@ -87,27 +88,20 @@ def test_weights_that_are_not_the_cards_are_refused(
         read_player(tmp_path)
 
 
-@pytest.mark.extended
-def test_it_is_trained_acts_and_answers_from_the_command_line(tmp_path: Path) -> None:
-
-    def run(*command: str) -> str:
-        examples = str(Path(__file__).parents[2] / "examples")
-        there = {"PYTHONPATH": examples, "GDE_LOAD_PLUGINS": "babyai_player"}
-        return subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=tmp_path,
-            env={**os.environ, **there},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-
+def test_it_is_trained_acts_and_answers_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GDE_LOAD_PLUGINS", "babyai_player")
     quick = ("--out", "player", "--steps", "1", "--worlds", "1", "--held-out", "1")
-    assert "step 1/1: loss" in run("babyai_player", *quick)
+    monkeypatch.setattr(sys, "argv", ["babyai_player", *quick])
+    main()
+    assert "step 1/1: loss" in capsys.readouterr().out
 
     asked = ("--agent", "babyai-learned", "--episodes", "2", "--json")
     for environment in ("babyai", "babyai-plan"):
         # An untrained walk may leave the grid, which is an answer that counts as wrong.
-        shown = run("gde", "eval", "--env", environment, *asked)
-        found = {each["name"]: each for each in json.loads(shown)["measurements"]}
+        done = CliRunner().invoke(build_app(), ["eval", "--env", environment, *asked])
+        shown = json.loads(done.stdout)
+        found = {each["name"]: each for each in shown["measurements"]}
         assert found["success"]["n"] == 2

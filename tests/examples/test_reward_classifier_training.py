@@ -3,8 +3,6 @@
 import asyncio
 import json
 import math
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -16,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+from reward_classifier_training.__main__ import main  # noqa: E402
 from reward_classifier_training.curve_figure import curve_figure  # noqa: E402
 from reward_classifier_training.held_out import (  # noqa: E402
     held_out_table,
@@ -203,21 +202,16 @@ def test_a_folder_that_exists_is_not_written_into(tmp_path: Path) -> None:
         train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 
-@pytest.mark.extended
 def test_the_command_trains_from_files_and_settings_override_the_recipe(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     file = written(tmp_path, PREFERENCES[:30])
     (tmp_path / "recipe.toml").write_text('[train]\nepochs = 2\nbase = "/nowhere"\n')
     words = ["--plan", "recipe.toml", "--out", "model", "--data", str(file)]
     words += ["--set", "train.base=scratch", "--set", "train.max_length=64"]
-    subprocess.run(
-        [sys.executable, "-m", "reward_classifier_training", *words],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
-        check=True,
-        capture_output=True,
-    )
+    monkeypatch.setattr(sys, "argv", ["reward_classifier_training", *words])
+    main()
     card = json.loads((tmp_path / "model" / "card.json").read_text())
     assert (card["recipe"]["base"], card["recipe"]["epochs"]) == ("scratch", 2)
 

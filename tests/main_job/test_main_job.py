@@ -11,9 +11,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.cli.main import main
+from gde.cli.main import build_app, main
 from gde.runs.exporting import export
 
 pytest.importorskip("torch", reason="needs the extra llm")
@@ -37,19 +38,18 @@ def gde(
     )
 
 
-def evaluated(folder: Path, *smaller: str) -> dict[str, object]:
-    """The folder of a main job made smaller, and what it printed."""
-    done = gde(*MAIN_JOB, *smaller, "--json", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return {"folder": folder, **json.loads(done.stdout)}
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """Too small for its probes to have learned anything."""
-    return evaluated(
-        tmp_path_factory.mktemp("main"), "--episodes", "14", "--set", "cogmap.epochs=2"
-    )
+    """Too small for its probes to have learned anything; in this process, which has
+    loaded torch already.
+    """
+    folder = tmp_path_factory.mktemp("main")
+    smaller = ("--episodes", "14", "--set", "cogmap.epochs=2", "--json")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        done = CliRunner().invoke(build_app(), [*MAIN_JOB, *smaller])
+    assert done.exit_code == 0, done.output
+    return {"folder": folder, **json.loads(done.stdout)}
 
 
 def numbers(run: dict[str, object], name: str, **where: object) -> list[float]:
@@ -64,7 +64,9 @@ def test_nano_finds_most_goals_and_its_map_is_in_its_activations(
     """Random weights in nano's own initialisation hold the places too: of them nothing
     is asked here.
     """
-    run = evaluated(tmp_path, "--episodes", "100")
+    done = gde(*MAIN_JOB, "--episodes", "100", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = json.loads(done.stdout)
     assert numbers(run, "success")[0] > 0.7
     assert numbers(run, "accuracy")[0] > 0.7
     assert numbers(run, "outcomes.ok")[0] > 0.95
@@ -110,12 +112,13 @@ def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
 
 
 def test_compare_shows_the_tests_of_probes_as_the_result_does(
-    run: dict[str, object], tmp_path: Path
+    run: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(str(run["folder"])) / str(run["run"])
     for name in ("a", "b"):
         shutil.copytree(folder, tmp_path / name)
-    compared = gde("compare", "a", "b", "--json", cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    compared = CliRunner().invoke(build_app(), ["compare", "a", "b", "--json"])
     tested = {}
     main = {"variant": "mlp", "layer": 3, "position": "pre", "control": "none"}
     for one in run["measurements"]:  # type: ignore[attr-defined]
@@ -128,7 +131,8 @@ def test_compare_shows_the_tests_of_probes_as_the_result_does(
     assert shown.keys() == tested.keys()
     for name, row in shown.items():
         assert row["a"]["verdict"] == row["b"]["verdict"] == tested[name]
-    assert "Agent code length" in gde("compare", "a", "b", cwd=tmp_path).stdout
+    table = CliRunner().invoke(build_app(), ["compare", "a", "b"])
+    assert "Agent code length" in table.stdout
 
 
 def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> None:
