@@ -108,6 +108,8 @@ class Ready:
     metrics: tuple[Chosen, ...]
     reporters: tuple[Chosen, ...]
     executor: Chosen
+    is_trusted: bool = True
+    """Whether the user trusts the plan: see `untrusted`."""
 
     @property
     def environment(self) -> Chosen:
@@ -182,26 +184,28 @@ def reads_turns_alone(part: Chosen) -> bool:
 
 
 def untrusted(ready: Ready) -> Ready:
-    """A plan of a run that the user does not trust: no part of it is made, but metrics
-    that read turns alone and reports.
+    """A plan of a run that the user does not trust: no part is made, of it or beyond it,
+    but metrics that read turns alone and reports.
     """
     conditions = [
-        replace(one, environment=_unmade(one.environment)) for one in ready.conditions
+        replace(one, environment=unmade(one.environment)) for one in ready.conditions
     ]
     return replace(
         ready,
         conditions=tuple(conditions),
-        agent=_unmade(ready.agent),
-        models={name: _unmade(each) for name, each in ready.models.items()},
-        judges={name: _unmade(each) for name, each in ready.judges.items()},
-        probes=tuple(map(_unmade, ready.probes)),
-        rewards=tuple(map(_unmade, ready.rewards)),
-        metrics=tuple(map(_unmade, ready.metrics)),
-        executor=_unmade(ready.executor),
+        agent=unmade(ready.agent),
+        models={name: unmade(each) for name, each in ready.models.items()},
+        judges={name: unmade(each) for name, each in ready.judges.items()},
+        probes=tuple(map(unmade, ready.probes)),
+        rewards=tuple(map(unmade, ready.rewards)),
+        metrics=tuple(map(unmade, ready.metrics)),
+        executor=unmade(ready.executor),
+        is_trusted=False,
     )
 
 
-def _unmade(part: Chosen) -> Chosen:
+def unmade(part: Chosen) -> Chosen:
+    """A part that an untrusted plan names or asks for: as it is, if it reads turns alone."""
     if part.absent or reads_turns_alone(part):
         return part
     advice = "look at it and trust it with `gde trust RUN`"

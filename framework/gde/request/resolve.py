@@ -51,7 +51,7 @@ def resolve(
     agent = find.part("agent", plan.agent)
     executor = find.part("executor", how.executor)
 
-    several: dict[str, tuple[Chosen, ...]] = {}
+    several: dict[str, Any] = {}
     for kind in ASKED_FOR:
         request = how if kind.how else plan
         asked = with_members(getattr(request, kind.field), kind, catalogue)

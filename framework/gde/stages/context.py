@@ -23,7 +23,7 @@ from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.models import find_model
-from gde.request.ready import Chosen, Ready
+from gde.request.ready import Chosen, Ready, unmade
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump_what
 from gde.seeding import derive
@@ -113,7 +113,9 @@ class Resources:
 
         config = build(entry.offer.config, {}, name)
         choice = Choice(name=entry.offer.name)
-        return Chosen(kind="metric", choice=choice, entry=entry, config=config)
+        return self._beyond(
+            Chosen(kind="metric", choice=choice, entry=entry, config=config)
+        )
 
     def find_reward_model(self, name: str) -> Chosen:
         """The run's reward model of this name, else the offer with its defaults.
@@ -127,7 +129,12 @@ class Resources:
             for each in self.ready.rewards:
                 if each.label == name:
                     return each
-        return Finder(self.catalogue).judge(name)
+        return self._beyond(Finder(self.catalogue).judge(name))
+
+    def _beyond(self, part: Chosen) -> Chosen:
+        """A part that no plan names, which an untrusted plan cannot have made either."""
+        is_free = self.ready is None or self.ready.is_trusted
+        return part if is_free else unmade(part)
 
     def shown(self, chosen: Chosen, scope: Scope | None = None) -> Shown:
         """A new reward model, with what it is shown of an episode.
@@ -162,8 +169,8 @@ class Resources:
         if chosen is None:
             choice = Choice(name=name)
             entry, config = find_model(choice, self.catalogue, f"model {name!r}")
-            chosen = Chosen(
-                kind="language_model", choice=choice, entry=entry, config=config
+            chosen = self._beyond(
+                Chosen(kind="language_model", choice=choice, entry=entry, config=config)
             )
         model: LanguageModel = self.make(chosen)
         self.models.configs[name] = dump_what(chosen.config)

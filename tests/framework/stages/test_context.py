@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from gde import ChatRequest, Choice, GdeError, Message, Plan, UnknownName, evaluate
 from gde.request.catalogue import Catalogue
+from gde.request.ready import untrusted
 from gde.request.resolve import resolve
 from gde.stages.context import Resources
 from gde.store.folder import RunFolder
@@ -61,6 +63,23 @@ def test_a_model_that_nobody_offers_is_named(resources: Resources) -> None:
         UnknownName, match=r"unknown language model 'plantet'\. Did you mean planted"
     ):
         resources.context("agent", "a").model("plantet")
+
+
+def test_an_untrusted_plan_has_no_part_made_that_more_than_reads(
+    catalogue: Catalogue, journal: Journal
+) -> None:
+    """The plan names one of the models; all else is beyond it."""
+    with closing(Resources(untrusted(resolve(PLAN, catalogue)), journal)) as resources:
+        context = resources.context("metric", "pairs")
+        for ask in (
+            partial(context.model, "planted"),
+            partial(context.model, "nano"),
+            partial(context.reward_model, "monotonic"),
+            partial(context.metric, "efficiency"),
+        ):
+            with pytest.raises(GdeError, match="a run that you do not trust"):
+                ask()
+        assert context.metric("success") and context.metric("accuracy")
 
 
 def test_metrics_are_those_of_the_run_else_the_offered_ones(
