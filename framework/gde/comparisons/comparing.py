@@ -35,7 +35,6 @@ from gde.numerics.stats import cluster_means, paired_difference, unpaired_differ
 from gde.offers import MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.provenance import how_noted
 from gde.request.ready import Ready, reads_turns_alone, untrusted
 from gde.request.resolve import resolve
 from gde.runs.conclusion import as_offered, subject
@@ -262,7 +261,7 @@ def _opened(run: Path, catalogue: Catalogue) -> Opened:
     folder = RunFolder.open(run)
     with closing(folder.journal()) as journal:
         plan = folder.plan()
-        noted = how_noted(journal.noted("provenance", dict))
+        noted = folder.noted_how(journal)
         ready = resolve(plan, catalogue, absent=True)
         side = Side(
             run=str(run),

@@ -7,7 +7,7 @@ from typing import Any
 from gde.data.how import How
 from gde.data.json import Json
 from gde.offers import Capability
-from gde.request.howfile import PARTS, how_of, how_tables
+from gde.request.howfile import PARTS, how_tables
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.ready import Ready
@@ -85,11 +85,6 @@ def noted_how(how: How) -> dict[str, Json]:
             if isinstance(value, Mapping):
                 values[name] = list(value)
     return noted
-
-
-def how_noted(origin: Mapping[str, Any] | None) -> How:
-    """The `How` that a run's provenance notes, as far as it is told."""
-    return how_of(origin["how"], "the journal") if origin else How()
 
 
 def _advantages(ready: Ready) -> Iterator[str]:

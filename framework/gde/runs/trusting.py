@@ -13,7 +13,6 @@ from gde.offers import ModelOffer
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import RUN_HOW, read_settings
 from gde.request.kinds import KINDS
-from gde.request.provenance import how_noted
 from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 from gde.request.settings import paths
@@ -65,7 +64,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
     lines = [*map(_part, of_plan), *_files(ready), *_models(ready)]
     with closing(folder.journal()) as journal:
         ((answers,),) = journal.query("SELECT count(*) FROM calls")
-        noted = how_noted(journal.noted("provenance", dict))
+        noted = folder.noted_how(journal)
     lines.append(f"stored answers that later prompts may quote: {answers}")
     limits = [
         f"{name}={getattr(noted, name)}" for name in LIMITS if getattr(noted, name)
@@ -94,7 +93,7 @@ def trust_run(run: Path) -> None:
     how = folder.last_how()
     if not folder.is_trusted:
         with closing(folder.journal()) as journal:
-            how = _limited(how, how_noted(journal.noted("provenance", dict)))
+            how = _limited(how, folder.noted_how(journal))
     trust(run, how)
 
 

@@ -20,6 +20,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json
 
 from gde.data.how import How
 from gde.data.measure import Measure
@@ -29,7 +30,7 @@ from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
 from gde.files import is_utf8, umask, write_whole
-from gde.request.howfile import read_settings
+from gde.request.howfile import how_of, read_settings
 from gde.request.planfile import (
     Added,
     RecordedPlan,
@@ -273,6 +274,17 @@ class RunFolder:
             ended = manifest.TABLES.keys() - {"result", "reports"}
             manifest.end(journal, *ended)
 
+    @staticmethod
+    @decoding("facts")
+    def noted_how(journal: Journal) -> How:
+        """The `How` that a run notes, as far as it is told.
+
+        Raises:
+            GdeError: the note is none that gde writes.
+        """
+        origin = journal.noted("provenance", dict)
+        return how_of(origin["how"], "the journal") if origin else How()
+
     @decoding("facts")
     def check_plan(self, journal: Journal) -> None:
         """Check that plan.toml is the one that the run began with.
@@ -318,7 +330,8 @@ class RunFolder:
         with closing(Journal.open(self.journal_path, write=False)) as journal:
             manifest.check_file(journal, "result", path)
         try:
-            stored = json.loads(path.read_bytes())
+            # Unlike json, it takes no text that could not be written again.
+            stored = from_json(path.read_bytes())
             if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
                 got = (
                     stored.get("schema")

@@ -17,7 +17,6 @@ from gde.errors import GdeError
 from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
-from gde.request.provenance import how_noted
 from gde.stages.model_use import models_used
 from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
 from gde.store.journal import Journal
@@ -121,7 +120,7 @@ def state(name: str, path: Path) -> RunState:
         folder = RunFolder.open(path)
         plan = folder.plan()
         with closing(folder.journal()) as journal:
-            how = how_noted(journal.noted("provenance", dict))
+            how = folder.noted_how(journal)
             models = models_used(journal, plan, how.prices)
             names = dict.fromkeys(map(model_text, models))
             days = sorted(chain.from_iterable(one.days for one in models))

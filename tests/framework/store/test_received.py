@@ -359,6 +359,15 @@ def deep_result(run: Path, _: Path) -> None:
     (run / "result.json").write_text("[" * 1_000_000)
 
 
+def unwritable_result(run: Path, _: Path) -> None:
+    """Half of a character, which JSON can say and no file can hold."""
+    result = run / "result.json"
+    result.write_text(
+        result.read_text().replace('"gde-eval": "', '"gde-eval": "\\ud800', 1)
+    )
+    (run / "manifest.json").unlink()
+
+
 @pytest.fixture
 def grids(tmp_path: Path) -> Path:
     """A file of worlds that a plan names."""
@@ -488,6 +497,10 @@ HOSTILE = [
     trigger,
     deep_plan,
     deep_result,
+    unwritable_result,
+    says(
+        "UPDATE facts SET value = json_remove(value, '$.how') WHERE name = 'provenance'"
+    ),
     says("UPDATE facts SET value = '{' WHERE name = 'provenance'"),
     says("UPDATE facts SET value = '[]' WHERE name = 'episodes'"),
     says("UPDATE facts SET value = '[0.5]' WHERE name = 'conditions'"),
