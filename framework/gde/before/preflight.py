@@ -94,11 +94,7 @@ def preflight(
 ) -> Preflight:
     """Ask every served model of a plan once; nothing is written.
 
-    Args:
-        plan: of the run.
-        catalogue: the parts that are offered.
-        how: of the run; None for the user's settings.
-        name: of the plan, in the estimates.
+    The arguments are those of `gde.before.preparing.dry`.
 
     Raises:
         GdeError: the plan is refused, a model cannot be asked, or none of the first

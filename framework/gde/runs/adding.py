@@ -100,8 +100,10 @@ def probe(
         )
     anew = () if probes else ("activations", "probes")
     with _opened(folder, ready, watch, *anew) as run:
-        # Fits that are kept must not be taken for what was made now.
-        manifest.check(run.journal, "activations", "probes")
+        # What is kept must not be taken for what was made now. What is made anew has
+        # been looked at as the run was opened.
+        if not anew:
+            manifest.check(run.journal, "activations", "probes")
         fit_probes(run)
         result = conclude(run, _earlier(run, needed=False), _as_before(run))
         _add(run, "probes", probes)

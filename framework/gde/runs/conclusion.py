@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gde.data.evidence import Evidence
@@ -52,9 +51,8 @@ def conclude(
 
     # Metrics may read what was measured before, so the kept numbers are given to them.
     kept = _kept(run, earlier) if earlier else []
-    metrics = _metrics(run, earlier)
     measured, failed = score(
-        metrics,
+        run.metrics(besides=_unsaid(run, earlier)),
         evidence,
         run.conditions,
         tuple(kept),
@@ -133,24 +131,16 @@ def as_offered(metrics: Sequence[Chosen]) -> list[Chosen]:
     return sorted(metrics, key=lambda chosen: (chosen.entry.plugin, chosen.entry.place))
 
 
-def _metrics(run: Pipeline, earlier: Result | None) -> list[tuple[str, Any]]:
-    """List the metrics to compute now.
+def _unsaid(run: Pipeline, earlier: Result | None) -> set[str]:
+    """Tell the metrics of which no earlier result says anything.
 
-    A metric that is not installed is left out if it has an earlier result.
+    Of these, one that is not installed is asked too, which is a failure of it.
     """
     said: set[str] = set()
     if earlier:
         said.update(one.source for one in earlier.measurements)
         said.update(_first_word(one.subject) for one in earlier.failures)
-
-    metrics = []
-    for chosen in run.ready.metrics:
-        keeps_earlier = chosen.absent and chosen.label in said
-        if not keeps_earlier:
-            # Made when it is asked: to make it may fail, and that is a failure of this
-            # metric alone.
-            metrics.append((chosen.label, partial(run.resources.metric_of, chosen)))
-    return metrics
+    return {chosen.label for chosen in run.ready.metrics} - said
 
 
 def _kept(run: Pipeline, earlier: Result) -> list[Measurement]:

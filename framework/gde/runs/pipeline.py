@@ -1,7 +1,7 @@
 """The stages of a run, in the order in which they are called."""
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import (
     AbstractContextManager,
     nullcontext,
@@ -242,12 +242,17 @@ class Pipeline:
             found["retried"] = retried
         return {**found, **reuse_note(self.journal, self.ready.how.cache)}
 
-    def metrics(self) -> list[tuple[str, Callable[[], Declared]]]:
-        """The metrics that can be made here, each with its maker."""
+    def metrics(
+        self, besides: Collection[str] = ()
+    ) -> list[tuple[str, Callable[[], Declared]]]:
+        """The metrics that can be made here and some besides, each with its maker.
+
+        To make one may fail, and that is a failure of this metric alone.
+        """
         return [
             (chosen.label, partial(self.resources.metric_of, chosen))
             for chosen in self.ready.metrics
-            if not chosen.absent
+            if not chosen.absent or chosen.label in besides
         ]
 
     def close(self) -> None:

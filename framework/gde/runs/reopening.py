@@ -27,7 +27,8 @@ def reopen(
         writes: whether something is written to the folder.
 
     Raises:
-        GdeError: the user does not trust a run that is written to, or its plan says how it is run.
+        GdeError: the user does not trust a run that is written to, or its plan says how
+        it is run.
     """
     if writes:
         check_trusted(folder.path)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -85,29 +86,7 @@ def test_the_other_way_round_only_signs_change(
 def test_breakdowns_are_families_of_their_own(
     make_run: MakeRun, catalogue: Catalogue
 ) -> None:
-    def tested(name: str, **where: int) -> Row:
-        numbers = {
-            "n": 9,
-            "n_b": 9,
-            "clusters": 9,
-            "clusters_b": 9,
-            "n_different": 9,
-            "a": 0.0,
-            "b": 0.0,
-            "difference": 0.0,
-        }
-        rest = dict.fromkeys(
-            (
-                "interval",
-                "p_permutation",
-                "p_wilcoxon",
-                "rank_biserial",
-                "effect_paper",
-                "mde",
-            )
-        )
-        return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
-
+    tested = partial(a_row, n=9)
     assert tested("accuracy").family == tested("success").family
     assert tested("accuracy", size=7).family == tested("accuracy", size=9).family
     assert (
