@@ -69,6 +69,7 @@ class Noting:
 
     concurrent: bool = False
     inputs: str = "concatenated"
+    unit: str = "turns"
     variants: Sequence[str] = ("v",)
     trained: list[ProbeDataset] = field(default_factory=list)
     tested: list[ProbeDataset] = field(default_factory=list)
@@ -102,7 +103,7 @@ class Noting:
         self.draws.append((rng.random(),))
         n = len(test.groups)
         found = Measurement(
-            name="turns", value=float(n), unit="turns", n=n, where={"kind": "all"}
+            name="turns", value=float(n), unit=self.unit, n=n, where={"kind": "all"}
         )
         return (found,)
 
@@ -250,9 +251,13 @@ def test_a_number_has_the_unit_that_its_probe_declares(tmp_path: Path) -> None:
     turns = Measure(name="p.turns", title="Turns", unit="held-out turns")
     made = stage(tmp_path, meanings=Measures((turns,)))
     store(made)
-    ours, undeclared = fitted(made, Noting(), WHOLE, replace(WHOLE, probe="other"))
-    assert [one.unit for one in ours.measurements] == ["held-out turns"]
+    (declared,) = fitted(made, Noting(unit=""), WHOLE)
+    assert [one.unit for one in declared.measurements] == ["held-out turns"]
+    (undeclared,) = fitted(made, Noting(), replace(WHOLE, probe="other"))
     assert [one.unit for one in undeclared.measurements] == ["turns"]
+    (another,) = fitted(made, Noting(), WHOLE)
+    assert not another.measurements
+    assert "wanted the unit 'held-out turns'" in another.reason
 
 
 def test_what_was_learned_is_stored_under_the_name_of_the_fit(tmp_path: Path) -> None:
