@@ -1,6 +1,7 @@
 """The smallest world: a row of cells with the goal in the last."""
 
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -61,20 +62,7 @@ class Corridor:
         return State(facts={"agent": [1, self.at + 1]}, index=self.at)
 
     def mdp(self) -> TabularMDP:
-        n = self.length
-        cells = np.arange(n)
-        terminal = cells == n - 1
-        moves = (np.maximum(cells - 1, 0), np.minimum(cells + 1, n - 1))
-        after = [np.where(terminal, cells, move) for move in moves]
-        return TabularMDP(
-            transition=tuple(
-                csr_array((np.ones(n), (cells, to)), shape=(n, n)) for to in after
-            ),
-            start=(cells == self.start).astype(float),
-            reward=np.where(terminal, 0.0, -1.0),
-            terminal=terminal,
-            actions=ACTIONS,
-        )
+        return _mdp(self.length, self.start)
 
     def snapshot(self) -> int:
         return self.at
@@ -95,3 +83,20 @@ class Corridor:
         cells = ["_"] * (self.length - 1) + ["G"]
         cells[self.at] = "A"
         return Observation(text=f"#{''.join(cells)}#", actions=ACTIONS)
+
+
+@cache
+def _mdp(n: int, start: int) -> TabularMDP:
+    cells = np.arange(n)
+    terminal = cells == n - 1
+    moves = (np.maximum(cells - 1, 0), np.minimum(cells + 1, n - 1))
+    after = [np.where(terminal, cells, move) for move in moves]
+    return TabularMDP(
+        transition=tuple(
+            csr_array((np.ones(n), (cells, to)), shape=(n, n)) for to in after
+        ),
+        start=(cells == start).astype(float),
+        reward=np.where(terminal, 0.0, -1.0),
+        terminal=terminal,
+        actions=ACTIONS,
+    )

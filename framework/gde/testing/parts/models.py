@@ -6,6 +6,7 @@ Its activations hold the text.
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from itertools import product
 from typing import Any, Self
@@ -274,4 +275,11 @@ class PlantedModel(ScriptedModel):
         return planted
 
     def _direction(self, *key: str | int) -> NDArray[np.float64]:
-        return generator(0, *key).normal(size=self.width)
+        return _direction(self.width, *key)
+
+
+@lru_cache(maxsize=4096)
+def _direction(width: int, *key: str | int) -> NDArray[np.float64]:
+    drawn = generator(0, *key).normal(size=width)
+    drawn.flags.writeable = False
+    return drawn
