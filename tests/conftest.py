@@ -25,7 +25,10 @@ os.environ["GDE_SETTINGS"] = "/nowhere"
 
 # An example may take however long it takes, which depends on what else is running.
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine",
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
 

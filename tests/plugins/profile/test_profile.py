@@ -110,6 +110,7 @@ def test_every_published_number_is_of_a_row() -> None:
     assert {*PUBLISHED} <= {(asked.plan, asked.name) for asked in ASKED}
 
 
+@pytest.mark.extended
 def test_models_after_the_first_stand_beside() -> None:
     asked = ["profile", "--model", "nano,hf:other", "--scale", "0.01", "--dry-run"]
     done = CliRunner().invoke(build_app(), [*asked, "--json"])
