@@ -121,6 +121,19 @@ def wait_long(seconds: float) -> None:
     time.sleep(seconds)
 
 
+class _Ignored:
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __del__(self) -> None:
+        raise self.error
+
+
+def ignore(error: BaseException) -> None:
+    """Raise it where Python can only report it."""
+    _Ignored(error)
+
+
 def hide_an_interrupt(seconds: float) -> None:
     try:
         wait_long(seconds)

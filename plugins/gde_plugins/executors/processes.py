@@ -8,11 +8,11 @@ import os
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from functools import partial
 from multiprocessing import Pipe, active_children
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from loky.backend import get_context
 from loky.process_executor import (
@@ -78,24 +78,21 @@ class Processes:
                     output: Output = opened(packed)
                     return output
 
-        with ThreadPoolExecutor(
-            self.workers, thread_name_prefix="gde-worker"
-        ) as waiting:
-            done = [waiting.submit(do, item) for item in items]
+        waiting = ThreadPoolExecutor(self.workers, thread_name_prefix="gde-worker")
+        done: list[Future[Output]] = []
+        ending = ThreadPoolExecutor(1, thread_name_prefix="gde-ending")
+        try:
+            for item in items:
+                done.append(waiting.submit(do, item))
+            for each in as_completed(done):
+                yield each.result()
+        finally:
+            # A signal reaches the main thread alone: it ends one wait, not the ending.
+            ended = ending.submit(crew.end, waiting, done)
             try:
-                for each in as_completed(done):
-                    yield each.result()
+                wait([ended])
             finally:
-                crew.dismiss()
-                in_good_order = not wait(done, timeout=2 * GRACE).not_done
-                # A dismissed worker takes a moment to end, so all of them are waited
-                # for at once.
-                with ThreadPoolExecutor(self.workers) as closing:
-                    closing.map(
-                        partial(_Worker.close, kill=not in_good_order), crew.workers
-                    )
-                # Processes that have ended keep their semaphores until then.
-                active_children()
+                ended.result()
 
     def stop(self) -> None:
         """End all workers, for good."""
@@ -146,6 +143,19 @@ class _Crew:
             self._dismissed = True
             for worker in self.workers:
                 worker.dismiss()
+
+    def end(self, waiting: ThreadPoolExecutor, done: Sequence[Future[Any]]) -> None:
+        """Dismiss the workers and wait until they have ended, and the threads that wait
+        for their work.
+        """
+        self.dismiss()
+        in_good_order = not wait(done, timeout=2 * GRACE).not_done
+        # A dismissed worker takes a moment to end, so all of them are waited for at once.
+        with ThreadPoolExecutor(len(self.workers) or 1) as closing:
+            closing.map(partial(_Worker.close, kill=not in_good_order), self.workers)
+        # Processes that have ended keep their semaphores until then.
+        active_children()
+        waiting.shutdown()
 
     def _take(self) -> "_Worker":
         with self._lock:

@@ -36,6 +36,7 @@ def begin(wanted: Connection) -> None:
     if hasattr(os, "setsid"):
         os.setsid()
     os.dup2(2, 1)
+    sys.unraisablehook = _unless_interrupted
     _keep_pipes_here()
     Thread(target=_watch, args=(wanted,), name="gde-watchdog", daemon=True).start()
 
@@ -68,6 +69,12 @@ def _done(wanted: bytes) -> Any:
             f"executor 'processes': a worker cannot load its work ({error}): {advice}"
         ) from error
     return job(item)
+
+
+def _unless_interrupted(ignored: Any) -> None:
+    """Say nothing of an interrupt that foreign code has ignored: `work` then sees to it."""
+    if ignored.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(ignored)
 
 
 def _leave(code: int) -> NoReturn:

@@ -18,6 +18,7 @@ from own_parts import (
     end_with,
     fail,
     hide_an_interrupt,
+    ignore,
     process_of,
     share_of_cores,
     wait_long,
@@ -26,7 +27,7 @@ from processes import started_by, wait_for
 
 from gde import GdeError, RunFailed
 from gde_plugins.executors.config import ProcessesConfig
-from gde_plugins.executors.processes import Processes
+from gde_plugins.executors.processes import Processes, _Worker
 from gde_plugins.executors.work import threads
 
 CORES = (
@@ -64,6 +65,15 @@ def test_the_share_is_set_before_anything_is_loaded_and_prints_are_no_outcome(
     told = capfd.readouterr()
     assert told.out == ""
     assert told.err.count("said aloud") == CORES
+
+
+def test_an_interrupt_that_foreign_code_ignores_is_not_reported(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    errors = [KeyboardInterrupt("by a key"), ValueError("by a fault")]
+    list(Processes(ProcessesConfig(1)).map(ignore, errors))
+    reported = capfd.readouterr().err
+    assert "by a fault" in reported and "by a key" not in reported
 
 
 def test_a_worker_does_one_item_after_another() -> None:
@@ -113,11 +123,29 @@ def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -
         [*executor.map(wait_long, [0])]
 
 
+def test_a_signal_while_workers_end_lets_them_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = []
+
+    def close(worker: _Worker, kill: bool) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        shut(worker, kill)
+        ended.append(worker)
+
+    shut = _Worker.close
+    monkeypatch.setattr(_Worker, "close", close)
+    with pytest.raises(KeyboardInterrupt):
+        list(Processes(ProcessesConfig(workers=1)).map(abs, [1]))
+    assert len(ended) == 1
+
+
 PROGRAM = """
 import sys
 from own_parts import wait_long
 from gde_plugins.executors.config import ProcessesConfig
-from gde_plugins.executors.processes import Processes
+from gde_plugins.executors.processes import Processes, _Worker
 print("begun", flush=True)
 list(Processes(ProcessesConfig(1)).map(wait_long, [120]))
 """
