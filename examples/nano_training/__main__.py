@@ -46,7 +46,7 @@ def main() -> None:
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="nano_training", description=__doc__)
     add = parser.add_argument
-    add("--out", type=Path, required=True, help="new folder; its model is hf:OUT")
+    add("--out", type=Path, required=True, help="new folder; its model is hf:./OUT")
     add("--steps", type=int, default=SHIPPED_STEPS, help="batches")
     add("--tokens", type=int, default=TOKENS, help="tokens of a batch, about")
     add("--seed", type=int, default=0, help="random seed of weights and samples")

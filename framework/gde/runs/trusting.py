@@ -128,7 +128,7 @@ def _part(part: Chosen) -> str:
 
 
 def _files(ready: Ready) -> Iterator[str]:
-    for part in ready.parts:
+    for part in (*ready.parts, *ready.models.values()):
         for field, path in paths(part.config).items():
             yield f"{part.label}.{field} reads {path} ({_kind(path)})"
 

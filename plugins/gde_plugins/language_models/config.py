@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Interval
-from pydantic import JsonValue
+from pydantic import JsonValue, StringConstraints
 
 from gde.data.how import How
 from gde.errors import ConfigError
+from gde.offers import FilePath
 from gde_plugins.language_models.nano import DEFAULT, Training
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
@@ -17,6 +18,7 @@ BatchSize = Annotated[int, Ge(1), How]
 Price = Annotated[float, Ge(0)]
 FREE = (0.0, 0.0)
 GGUF = ".gguf"
+HubId = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)?$")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,15 +64,17 @@ class LocalConfig:
 class HfConfig(LocalConfig):
     """A causal language model of transformers with a chat template."""
 
-    source: str
-    """Folder with config, safetensors and tokenizer, or the id of a model on a hub."""
+    source: HubId | FilePath
+    """The id of a model on a hub, or a folder with config, safetensors and tokenizer: a
+    path that begins with `/`, `./`, `../` or `~`.
+    """
     revision: str = ""
     """Commit, tag or branch of a model on a hub; empty for its default."""
 
     def __post_init__(self) -> None:
-        if self.source.endswith(GGUF):
+        if str(self.source).endswith(GGUF):
             raise ConfigError(
-                f"model.source: wanted a folder or the id of a model, got the file {self.source!r}; name it gguf:FILE"
+                f"model.source: wanted a folder or the id of a model, got {str(self.source)!r}; name a file gguf:FILE"
             )
 
 
@@ -78,13 +82,13 @@ class HfConfig(LocalConfig):
 class GgufConfig(LocalConfig):
     """A file of llama.cpp with the weights and tokenizer of a model."""
 
-    source: str
+    source: FilePath
     """The .gguf file."""
 
     def __post_init__(self) -> None:
-        if not self.source.endswith(GGUF):
+        if self.source.suffix != GGUF:
             raise ConfigError(
-                f"model.source: wanted a {GGUF} file, got {self.source!r}; name a folder hf:PATH"
+                f"model.source: wanted a {GGUF} file, got {str(self.source)!r}; name a folder hf:PATH"
             )
 
 

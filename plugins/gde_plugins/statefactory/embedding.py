@@ -70,8 +70,8 @@ class SentenceVectors:
 
 
 @lru_cache(maxsize=4)
-def embedder(name: str) -> Embedder:
-    """Load the embedder of a name, once in a process.
+def embedder(name: str | Path) -> Embedder:
+    """Load the embedder of a name or folder, once in a process.
 
     Raises:
         MissingExtra: its packages are not installed.
@@ -82,7 +82,7 @@ def embedder(name: str) -> Embedder:
     folder = _packaged() if name == MINILM else Path(name)
     if not folder.is_dir():
         raise GdeError(
-            f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {name!r}"
+            f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {str(name)!r}"
         )
     try:
         from sentence_transformers import SentenceTransformer

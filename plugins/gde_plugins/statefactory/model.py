@@ -30,7 +30,7 @@ def statefactory(config: StateFactoryConfig, context: Context) -> "StateFactory"
         states = ModelExtractor(config, context.model(config.model))
     if config.goal == "oracle":
         states = OracleGoals(states, embed)
-    return StateFactory(states, embed, config.embedder, config.decimals)
+    return StateFactory(states, embed, str(config.embedder), config.decimals)
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class TripletAccuracy:
         self._embedder = embedder(config.embedder)
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        where = {"embedder": self._config.embedder}
+        where = {"embedder": str(self._config.embedder)}
         chosen = probing_set(
             evidence.trajectories, self._config.most, generator(evidence.seed, NAME)
         )

@@ -38,7 +38,7 @@ def test_smollm2_answers_and_is_read(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     model = make_gguf(
-        GgufConfig(source=str(gguf), device="cpu", batch_size=4), OutsideRun()
+        GgufConfig(source=gguf, device="cpu", batch_size=4), OutsideRun()
     )
     assert isinstance(model, TransformersModel)
     assert (model.info.n_layers, model.info.width) == (30, 576)
@@ -80,4 +80,4 @@ def test_smollm2_answers_and_is_read(
     monkeypatch.setattr(
         "gde_plugins.language_models.gguf_cache._convert", convert_again
     )
-    make_gguf(GgufConfig(source=str(gguf), device="cpu"), OutsideRun()).close()
+    make_gguf(GgufConfig(source=gguf, device="cpu"), OutsideRun()).close()

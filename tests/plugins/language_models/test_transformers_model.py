@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pydantic import TypeAdapter
 from safetensors.torch import load_file, save_file
 
 from gde import Choice, Plan, evaluate, resume
@@ -19,6 +20,7 @@ from gde.data.json import Json
 from gde.errors import GdeError, RunFailed
 from gde.parts.context import OutsideRun
 from gde.request.catalogue import Catalogue
+from gde.request.models import find_model
 from gde.request.resolve import resolve
 from gde.runs.trusting import disclose, trust_run
 from gde.store.folder import RunFolder
@@ -206,7 +208,7 @@ def test_loading_says_nothing(
     tiny_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made = make_hf(
-        HfConfig(source=str(tiny_folder), device="cpu", batch_size=2), OutsideRun()
+        HfConfig(source=tiny_folder, device="cpu", batch_size=2), OutsideRun()
     )
     assert made.info.name == f"hf:{tiny_folder}"
     made.close()
@@ -241,11 +243,38 @@ def test_a_plan_from_elsewhere_asks_a_hub_only_when_its_user_trusts_it(
     ["/no/such/folder", "./no-such-folder", "~/no/such/folder", "a/b/c", "not here"],
 )
 def test_a_path_that_is_not_there_is_named(source: str) -> None:
+    config = TypeAdapter(HfConfig).validate_python({"source": source})
+    place = Path(source).expanduser().absolute()
     with pytest.raises(
         GdeError,
-        match=f"hf:{source}: wanted a folder with config.json.* got nothing there",
+        match=f"hf:{place}: wanted a folder with config.json.* got nothing there",
     ):
-        TransformersModel.load(source)
+        TransformersModel.load(config.source)
+
+
+def test_a_folder_is_no_model_of_a_hub(
+    tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny_folder.parent)
+    choice = Choice(name=f"hf:{tiny_folder.name}")
+    _, config = find_model(choice, Catalogue.default(), "agent.model")
+    assert config.source == tiny_folder.name
+    with pytest.raises(
+        GdeError, match=f"is a folder here; name it hf:./{choice.name[3:]},"
+    ):
+        TransformersModel.load(config.source)
+
+    choice = Choice(name=f"hf:./{tiny_folder.name}")
+    _, config = find_model(choice, Catalogue.default(), "agent.model")
+    assert config.source == tiny_folder
+
+
+def test_trust_lists_a_folder_of_weights(tiny_folder: Path, tmp_path: Path) -> None:
+    agent = Choice(name="gpt-oss", config={"model": f"hf:{tiny_folder}"})
+    ready = resolve(Plan(environment="grid", agent=agent), Catalogue.default())
+    RunFolder.create(ready.plan, tmp_path / "run", ready.how)
+    reads = f"hf:{tiny_folder}.source reads {tiny_folder} (folder of"
+    assert any(reads in line for line in disclose(tmp_path / "run").lines)
 
 
 def test_a_file_that_is_no_model_is_named(tmp_path: Path) -> None:
