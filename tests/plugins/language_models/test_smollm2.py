@@ -37,9 +37,7 @@ def test_smollm2_answers_and_is_read(
     gguf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    model = make_gguf(
-        GgufConfig(source=gguf, device="cpu", batch_size=4), OutsideRun()
-    )
+    model = make_gguf(GgufConfig(source=gguf, device="cpu", batch_size=4), OutsideRun())
     assert isinstance(model, TransformersModel)
     assert (model.info.n_layers, model.info.width) == (30, 576)
     question = Message(
