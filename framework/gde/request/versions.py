@@ -12,7 +12,7 @@ from gde.request.defaults import FRAMEWORK
 from gde.request.kinds import KINDS
 from gde.request.ready import Chosen, Ready
 
-VERSION_OF_STAGES = 1
+VERSION_OF_STAGES = 2
 """Of gde's own stages and numerics: raised whenever the same plan gives other results,
 which the plans of `tests/framework/runs/recorded_runs.json` tell.
 """

@@ -29,6 +29,8 @@ OPTIMAL = "references.success.optimal"
 SPL = "references.spl.random"
 NO_LIST = "some observations list no admissible actions"
 FREE = "the turns of an episode do not all cost the same"
+SMALL = 200
+"""Most states for dense matrices, which are faster up to about there."""
 
 
 def references(evidence: Evidence) -> Sequence[Measurement]:
@@ -128,18 +130,9 @@ def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:
 def _walked(
     mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: int
 ) -> _Walks:
-    # Transition matrix of the policy that is uniform over the optimal actions.
     optimal = solve(mdp).optimal
-    n_optimal = optimal.sum(axis=1, keepdims=True)
-    best = optimal / np.maximum(n_optimal, 1)
-    weighted = [diags_array(best[:, a]) @ step for a, step in enumerate(mdp.transition)]
-    guided = csr_array(sum(weighted))
-
-    # Transition matrix of the policy that is uniform over all actions.
-    total = mdp.transition[0].copy()
-    for step in mdp.transition[1:]:
-        total = total + step
-    chance = csr_array(total / mdp.n_actions)
+    guided = _mixed(mdp, optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1))
+    chance = _mixed(mdp, np.full(optimal.shape, 1 / mdp.n_actions))
 
     # Success is to reach an end to which optimal moves lead; random moves may also end
     # elsewhere.
@@ -160,8 +153,19 @@ def _walked(
     return _Walks(float(times.sum()), float(shortest.sum()), directness)
 
 
+def _mixed(mdp: TabularMDP, policy: Floats) -> Floats | csr_array:
+    """The (S, S) transition matrix of a policy (S, A)."""
+    if mdp.n_states <= SMALL:
+        dense = [step.toarray() for step in mdp.transition]
+        return np.einsum("sa,ast->st", policy, np.array(dense))
+    weighted = [
+        diags_array(policy[:, a]) @ step for a, step in enumerate(mdp.transition)
+    ]
+    return csr_array(sum(weighted))
+
+
 def _arrivals(
-    step: csr_array,
+    step: Floats | csr_array,
     start: int,
     ends: NDArray[np.bool_],
     terminal: NDArray[np.bool_],
@@ -173,7 +177,7 @@ def _arrivals(
     now = np.zeros(len(ends))
     now[start] = 1.0
     arrived = np.zeros((horizon, len(ends)))
-    back = step.T.tocsr()
+    back = step.T if isinstance(step, np.ndarray) else step.T.tocsr()
     for t in range(horizon):
         now = back @ now
         arrived[t, ends] = now[ends]

@@ -170,9 +170,11 @@ def test_raised_stages_do_not_go_on(
     begin: Begin, install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = begin("2 episodes")
+    began = versions.VERSION_OF_STAGES
     raise_stages(monkeypatch)
     refused = (
-        r"^gde: episodes .* gde-eval:stages v1, .* v2: restore it \(gde-eval \d.*\), or"
+        rf"^gde: episodes .* gde-eval:stages v{began}, .* v{began + 1}: restore it"
+        r" \(gde-eval \d.*\), or"
     )
     with pytest.raises(GdeError, match=refused):
         resume(run, install(1))
@@ -213,7 +215,7 @@ def test_a_finished_run_is_scored_by_todays_version(
     assert values(again) == values(first)
     parts: Any = again.provenance["parts"]
     began: Any = again.provenance["rolled_out_with"]
-    assert parts["gde"] == "gde-eval:stages v2"
+    assert parts["gde"] == f"gde-eval:stages v{versions.VERSION_OF_STAGES}"
     assert parts["agent turning"] == "turning_plugin:turning v2"
     assert began["parts"]["agent turning"] == "turning_plugin:turning v1"
 

@@ -7,6 +7,7 @@ import pytest
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.runs.evaluating import evaluate
+from gde_plugins.behaviour import references
 
 GRID = Choice(name="grid", config={"size": 5, "density": 0.5})
 
@@ -46,3 +47,15 @@ def test_worlds_without_a_model_have_the_chance_of_a_random_action_alone(
     found = numbers(plan, tmp_path / "run")
     assert list(found) == ["references.accuracy.random"]
     assert 0 < (found["references.accuracy.random"].value or 0) < 1
+
+
+def test_small_and_large_worlds_are_walked_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(environment=GRID, agent="random", episodes=8, metrics=("references",))
+    dense = numbers(plan, tmp_path / "dense")
+    monkeypatch.setattr(references, "SMALL", 0)
+    sparse = numbers(plan, tmp_path / "sparse")
+    assert len(dense) == 4
+    for name, found in dense.items():
+        assert sparse[name].value == pytest.approx(found.value, abs=1e-12)

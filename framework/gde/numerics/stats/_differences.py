@@ -11,6 +11,13 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from gde.numerics.stats._drawing import (
+    are_equal,
+    at_once,
+    exchanged,
+    flipped,
+    resampled,
+)
 from gde.numerics.stats._estimates import (
     CONFIDENCE,
     MINIMUM_CLUSTERS,
@@ -26,8 +33,8 @@ from gde.numerics.stats._finding import Finding
 from gde.numerics.stats._power import minimum_detectable_of
 
 PERMUTATIONS = 9999
-BATCH = 1000
-"""Permutations held in memory at once."""
+SCIPYS = 2**23
+"""Most signs or places that SciPy draws, one by one."""
 MINIMUM_UNPAIRED = 4
 """Fewest clusters in each of two groups with which a permutation test can reach p <
 0.05 (2 / C(8, 4) = 0.029).
@@ -208,6 +215,8 @@ def _flipped(
     values: Floats, rng: np.random.Generator | None, permutations: int
 ) -> float:
     """The p value of the sum of values (G,) under random signs."""
+    if rng is not None and len(values) * permutations > SCIPYS:
+        return _of_many(values, rng, permutations)
 
     def total(flipped: Floats, rest: Floats, axis: int) -> Floats:
         difference: Floats = (flipped - rest).sum(axis=axis)
@@ -221,10 +230,24 @@ def _flipped(
         permutation_type="samples",
         vectorized=True,
         n_resamples=permutations,
-        batch=BATCH,
+        batch=at_once(len(values)),
         rng=rng,
     )
     return float(test.pvalue)
+
+
+def _of_many(values: Floats, rng: np.random.Generator, permutations: int) -> float:
+    """The same p value without a table of all signs."""
+    sizes = np.abs(values[values != 0])
+    return _tails(values.sum(), flipped(sizes, rng, permutations), sizes.sum())
+
+
+def _tails(observed: float, drawn: Floats, largest: float) -> float:
+    """Twice the smaller tail of drawn (P,), each with the observed value in it."""
+    drawn = rounded(drawn, largest)
+    observed = rounded(np.array([observed]), largest)[0]
+    tail = min((drawn <= observed).sum(), (drawn >= observed).sum())
+    return min(1.0, 2 * (1 + float(tail)) / (1 + len(drawn)))
 
 
 def exchange(
@@ -238,6 +261,12 @@ def exchange(
             f"{len(a)} and {len(b)} clusters", f"{MINIMUM_UNPAIRED} each"
         )
 
+    both = np.concatenate((a, b))
+    if len(both) * permutations > SCIPYS and are_equal(both):
+        drawn = exchanged(both, len(a), rng, permutations)
+        p_value = _tails(a.sum(), drawn, np.abs(both).sum())
+        return Finding(value=float(a.mean() - b.mean()), p_value=p_value)
+
     def contrast(first: Floats, second: Floats, axis: int) -> Floats:
         difference: Floats = first.mean(axis=axis) - second.mean(axis=axis)
         return difference
@@ -248,7 +277,7 @@ def exchange(
         permutation_type="independent",
         vectorized=True,
         n_resamples=permutations,
-        batch=BATCH,
+        batch=at_once(len(both)),
         rng=rng,
     )
     return Finding(value=float(test.statistic), p_value=float(test.pvalue))
@@ -343,8 +372,7 @@ def _mean(
     if has_interval and hits:
         interval = _adjusted_wald(differences)
     elif has_interval:
-        drawn = rng.integers(G, size=(RESAMPLES, G), dtype=np.int32)
-        replicates = differences[drawn].mean(axis=1)
+        replicates = resampled(differences, rng, RESAMPLES) / G
         # Under equal conditions differences are symmetric: bias and acceleration would
         # only add noise.
         interval = expanded_percentile(replicates, G)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gde.data.json import Labels
 from gde.data.result import Measurement
+from gde.numerics.stats._drawing import resampled
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -30,10 +31,10 @@ MINIMUM_CLUSTERS = 6
 With 2 to 5 clusters, 95 % intervals of the bootstrap cover the truth in 55 to 91 %
 (docs/statistics.md). From 6 on, the tests can reach p < 0.05 (2 / 2**6 = 0.031).
 """
-DRAWN_AT_ONCE = 2**20
-"""Most entries drawn in one block: all clusters times resamples need not fit into
-memory.
-"""
+TIE = 1e-12
+"""Largest relative difference between equal replicates."""
+ROUNDING = 1e-9
+"""How far beyond 0 and 1 rounding may carry a share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +131,12 @@ def cluster_share(
 
     # Unequal lengths are left to `cluster_sums`, which says so.
     if hits.shape == trials.shape:
-        outside = (hits < 0) | (hits > trials)
-        if outside.any():
+        within = hits.clip(0, trials)
+        if np.abs(hits - within).max(initial=0) > ROUNDING:
             raise ValueError(
                 "cluster_share: hits must lie between 0 and trials in every row"
             )
+        hits = within
 
     above, below = _informative(*cluster_sums(hits, trials, clusters))
     G = len(above)
@@ -214,37 +216,15 @@ def _interval(
         return float(ratio), float(ratio)
 
     # A rare class can be absent from a resample, which then has no ratio.
-    tops, bottoms = _resampled(above, below, rng, resamples)
-    defined = bottoms > 0
-    ratios = tops[defined] / bottoms[defined]
+    sums = resampled(above + 1j * below, rng, resamples)
+    defined = sums.imag > 0
+    ratios = sums.real[defined] / sums.imag[defined]
 
     above_others = above.sum() - above
     below_others = below.sum() - below
     defined = below_others > 0
     jackknife = above_others[defined] / below_others[defined]
     return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
-
-
-def _resampled(
-    above: Floats,
-    below: Floats,
-    rng: np.random.Generator,
-    resamples: int,
-) -> tuple[Floats, Floats]:
-    """(R,) and (R,) the sums of both over the same G entries, drawn with
-    replacement.
-    """
-    G = len(above)
-    sums = np.empty((2, resamples))
-    # The generator gives the same numbers in blocks as at once, so the size of a block
-    # changes nothing.
-    rows = max(1, DRAWN_AT_ONCE // G)
-    for start in range(0, resamples, rows):
-        stop = min(start + rows, resamples)
-        drawn = rng.integers(G, size=(stop - start, G), dtype=np.int32)
-        sums[0, start:stop] = above[drawn].sum(axis=1)
-        sums[1, start:stop] = below[drawn].sum(axis=1)
-    return sums[0], sums[1]
 
 
 def expanded_bca(
@@ -267,10 +247,11 @@ def expanded_bca(
     if n_clusters < MINIMUM_CLUSTERS:
         return None
 
-    # Replicates equal to the value count half on either side.
+    # Replicates equal to the value, but for rounding, count half on either side.
     R = len(replicates)
-    less = (replicates < value).mean()
-    less_or_equal = (replicates <= value).mean()
+    error = TIE * np.abs(replicates).max()
+    less = (replicates < value - error).mean()
+    less_or_equal = (replicates <= value + error).mean()
     share_below = (less + less_or_equal) / 2
 
     # Shares of 0 and 1 would give an infinite bias.

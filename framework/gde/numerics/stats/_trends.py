@@ -4,7 +4,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from gde.numerics.stats._differences import BATCH, PERMUTATIONS, cluster_means, rounded
+from gde.numerics.stats._differences import PERMUTATIONS, cluster_means, rounded
+from gde.numerics.stats._drawing import at_once
 from gde.numerics.stats._estimates import (
     CONFIDENCE,
     MINIMUM_CLUSTERS,
@@ -61,7 +62,7 @@ def spearman(
         permutation_type="pairings",
         vectorized=True,
         n_resamples=permutations,
-        batch=BATCH,
+        batch=at_once(len(first)),
         rng=rng,
     )
     # Rounding can carry a perfect correlation beyond one.

@@ -8,7 +8,6 @@ from scipy.stats import beta, binomtest, bootstrap, norm, t
 
 from gde.numerics.stats import (
     Estimate,
-    _estimates,
     cluster_mean,
     cluster_ratio,
     cluster_share,
@@ -200,16 +199,15 @@ def test_the_interval_is_scipys_bca_at_the_levels_of_student_s_t(n: int) -> None
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02 * width)
 
 
-@pytest.mark.parametrize("at_once", [1, 30, 2**20])
-def test_resamples_are_the_same_in_blocks_of_any_size(
-    monkeypatch: pytest.MonkeyPatch, at_once: int
-) -> None:
-    monkeypatch.setattr(_estimates, "DRAWN_AT_ONCE", at_once)
-    above, below = rng(1).random(7), rng(2).random(7)
-    drawn = rng().integers(7, size=(50, 7), dtype=np.int32)
-    tops, bottoms = _estimates._resampled(above, below, rng(), 50)
-    assert tops == pytest.approx(above[drawn].sum(axis=1))
-    assert bottoms == pytest.approx(below[drawn].sum(axis=1))
+def test_a_share_that_rounding_carries_beyond_its_range_is_put_back() -> None:
+    chances = np.array([1 + 2e-16, 1.0, -1e-17, 0.25] * 3)
+    found = cluster_share(chances, range(12), rng())
+    assert found == cluster_share(chances.clip(0, 1), range(12), rng())
+    low, high = bounds(found)
+    assert 0 <= low < high <= 1
+    for beyond in (1 + 1e-8, -1e-8):
+        with pytest.raises(ValueError, match="between 0 and trials"):
+            cluster_share([*chances, beyond], range(13), rng())
 
 
 def test_replicates_on_one_side_of_the_value_still_give_an_interval() -> None:
@@ -219,6 +217,14 @@ def test_replicates_on_one_side_of_the_value_still_give_an_interval() -> None:
         assert 1 <= low < high <= 2
         # The bias draws the interval to the value.
         assert (high < 1.5) if low_end else (low > 1.5)
+
+
+def test_replicates_that_equal_the_value_but_for_rounding_tie_with_it() -> None:
+    replicates, jackknife = rng(1).normal(3, 1, 101), rng(1).random(9)
+    replicates[:60] = 3.0
+    tied = expanded_bca(3.0, replicates, jackknife, 9)
+    replicates[:60] = np.nextafter(3.0, 4.0)
+    assert expanded_bca(3.0, replicates, jackknife, 9) == pytest.approx(tied)
 
 
 def test_without_bias_and_skewness_the_interval_is_that_of_percentiles() -> None:
