@@ -2,6 +2,7 @@
 wrong.
 """
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from gde import Choice, GdeError, How
 from gde.before.preparing import prepare
 from gde.data.plan import Plan
-from gde.request.howfile import how_of, how_tables, read_settings
+from gde.request.howfile import how_of, how_tables, read_settings, settings_file
 
 names = st.text(min_size=1, max_size=9).filter(lambda name: name not in ("use", "as"))
 configs = st.dictionaries(names, st.integers(0, 9) | st.text(max_size=9))
-choices = st.builds(Choice, name=names, config=configs)
+choices = st.builds(Choice, name=names, alias=st.text(max_size=3), config=configs)
 seconds = st.none() | st.floats(0.001, 1e9)
 counts = st.none() | st.integers(1, 10**9)
 hows = st.builds(
@@ -46,6 +47,15 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @given(how=hows)
 def test_a_how_survives_its_tables(how: How) -> None:
     assert how_of(how_tables(how), "here") == how
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="of the XDG folders")
+def test_settings_are_in_the_users_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GDE_SETTINGS", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert settings_file() == tmp_path / "gde" / "settings.toml"
 
 
 def test_settings_hold_for_every_run_that_says_nothing_else(file: Path) -> None:
@@ -83,6 +93,8 @@ def test_settings_hold_for_every_run_that_says_nothing_else(file: Path) -> None:
         ("episodes = 5", "unknown setting in .* 'episodes'"),
         ("concurrency = 0", r"run\.concurrency: wanted greater than or equal to 1"),
         ("max_cost = nan", r"run\.max_cost: wanted"),
+        ("max_cost = inf", r"run\.max_cost: wanted"),
+        ("max_cost = 0", r"run\.max_cost: wanted greater than 0"),
         ("executor = 7", "wanted a name or `use = NAME`, got 7"),
         ("reporters = 'html'", r"wanted reporters = \[NAME, \.\.\.\]"),
         ("parts = 7", r"wanted \[parts\.PART\] with fields"),

@@ -1,0 +1,76 @@
+"""What `gde trust` finds in a folder and says of a plan."""
+
+from pathlib import Path
+
+import pytest
+
+from gde import Choice, Plan, evaluate
+from gde.errors import GdeError, RunFolderError
+from gde.request.catalogue import Catalogue
+from gde.request.resolve import resolve
+from gde.runs.trusting import disclose, runs_in
+from gde.store.folder import RunFolder
+
+
+def made(plan: Plan, folder: Path) -> Path:
+    ready = resolve(plan, Catalogue.default())
+    RunFolder.create(ready.plan, folder, ready.how)
+    return folder
+
+
+def test_runs_are_found_in_what_holds_them(tmp_path: Path) -> None:
+    plan = Plan(environment="grid", agent="random")
+    a, b = (made(plan, tmp_path / "several" / name) for name in "ab")
+    assert runs_in(a) == [a]
+    assert runs_in(tmp_path / "several") == [a, b]
+    # A contest has a plan of its own.
+    (tmp_path / "several" / "plan.toml").write_bytes((a / "plan.toml").read_bytes())
+    assert runs_in(tmp_path / "several") == [tmp_path / "several"]
+    (tmp_path / "several" / "contest.toml").write_text("{}")
+    assert runs_in(tmp_path / "several") == [a, b]
+    with pytest.raises(RunFolderError):
+        runs_in(tmp_path / "nothing")
+
+
+def test_programs_that_a_part_starts_are_said_of_it_alone(tmp_path: Path) -> None:
+    pytest.importorskip("scienceworld", reason="needs the extra text-worlds")
+    plan = Plan(environment="scienceworld", agent="random")
+    environment, agent, *_ = disclose(made(plan, tmp_path / "run")).lines
+    assert environment.endswith(", starts java")
+    assert "starts" not in agent
+
+
+def test_a_model_is_loaded_or_asked(tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="needs the extra openai")
+    for model, said in (
+        ("nano", "model nano is loaded as nano"),
+        (
+            "openai:m@http://localhost:9/v1",
+            "model openai:m is asked where you say: --model openai:m@URL",
+        ),
+    ):
+        agent = Choice(name="gpt-oss", config={"model": model})
+        folder = made(Plan(environment="grid", agent=agent), tmp_path / model[:4])
+        assert said in disclose(folder).lines
+
+
+def test_links_in_a_folder_that_is_read_stay_in_it(tmp_path: Path) -> None:
+    weights = tmp_path / "weights"
+    (weights / "blobs").mkdir(parents=True)
+    (weights / "blobs" / "1").write_text("")
+    (weights / "model").symlink_to(weights / "blobs" / "1")
+    agent = Choice(name="gpt-oss", config={"model": f"hf:{weights}"})
+    run = made(Plan(environment="grid", agent=agent), tmp_path / "run")
+    assert any(line.endswith("(folder of 3 files)") for line in disclose(run).lines)
+
+    (weights / "other").symlink_to(tmp_path)
+    with pytest.raises(
+        GdeError, match=f"other leads out of {weights}: remove the link"
+    ):
+        disclose(run)
+
+
+def test_a_run_that_was_played_here_needs_no_trust(tmp_path: Path) -> None:
+    plan = Plan(environment="grid", agent="random", episodes=1)
+    evaluate(plan, tmp_path / "run")
+    assert disclose(tmp_path / "run").trusted
