@@ -2,6 +2,7 @@
 as objects.
 """
 
+import atexit
 import os
 import signal
 import time
@@ -119,6 +120,15 @@ def process_of(_: object) -> int:
 
 def wait_long(seconds: float) -> None:
     time.sleep(seconds)
+
+
+def write_at_exit(file: str) -> None:
+    atexit.register(Path(file).write_text, "ended")
+
+
+def stand_still(_: object) -> None:
+    """Not even a thread of this process goes on."""
+    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class _Ignored:

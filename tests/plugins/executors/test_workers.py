@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Timer
+from threading import Lock, Timer
 
 import pytest
 from own_parts import (
@@ -21,7 +21,9 @@ from own_parts import (
     ignore,
     process_of,
     share_of_cores,
+    stand_still,
     wait_long,
+    write_at_exit,
 )
 from processes import started_by, wait_for
 
@@ -93,6 +95,7 @@ def test_a_worker_does_one_item_after_another() -> None:
             signal.SIGKILL,
             "a worker process was killed by SIGKILL before its work was done, perhaps because memory ran out",
         ),
+        (die_by, signal.SIGHUP, "a worker process was killed by SIGHUP"),
         (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
     ],
 )
@@ -116,11 +119,30 @@ def test_stopping_ends_workers_soon_and_for_good(job: Callable[[float], None]) -
     executor = Processes(ProcessesConfig(2))
     Timer(1, executor.stop).start()
     begun = time.monotonic()
-    with pytest.raises(RunFailed):
+    with pytest.raises(RunFailed, match="the workers were stopped"):
         [*executor.map(job, [120, 120])]
     assert time.monotonic() - begun < 60
     with pytest.raises(RunFailed, match="the workers were stopped"):
         [*executor.map(wait_long, [0])]
+
+
+def test_a_worker_that_has_done_its_work_ends_in_good_order(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    list(Processes(ProcessesConfig(1)).map(write_at_exit, [str(file)]))
+    assert file.read_text() == "ended"
+
+
+@pytest.mark.extended
+@pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="needs SIGSTOP")
+def test_a_worker_that_stands_still_is_killed() -> None:
+    Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(Processes(ProcessesConfig(1)).map(stand_still, [0]))
+
+
+def test_work_that_cannot_be_sent_is_refused_with_no_worker() -> None:
+    with pytest.raises(GdeError, match="executor 'processes' cannot send an object"):
+        list(Processes(ProcessesConfig(1)).map(abs, [Lock()]))
 
 
 def test_a_signal_while_workers_end_lets_them_end(
