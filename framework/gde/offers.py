@@ -122,7 +122,10 @@ class _Absolute:
             # Two paths with a comma in between are a sweep.
             if "," in str(path) and not path.exists():
                 raise ValueError("one path, which has no comma")
-            return path.expanduser().absolute()
+            try:
+                return path.expanduser().absolute()
+            except RuntimeError as error:
+                raise ValueError(f"a path of this machine ({error})") from error
 
         return no_info_after_validator_function(check, handler(source))
 

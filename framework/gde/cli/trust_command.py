@@ -42,6 +42,6 @@ def command(
             raise GdeError(f"{run} is not trusted: answer at a terminal, or add --yes")
         if not typer.confirm("Trust it?", err=True):
             raise typer.Exit(2)
-    for each in runs:
-        trust_run(each)
+    for each, seen in zip(runs, shown, strict=True):
+        trust_run(each, seen)
     say(f"trusted: {', '.join(map(str, runs))}")

@@ -8,7 +8,7 @@ can be opened, resumed, probed or sent to somebody by itself.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from os.path import islink
+from os.path import islink, lexists
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -126,6 +126,8 @@ def members(path: Path) -> dict[str, Path]:
     Raises:
         RunFolderError: it is none, or names what cannot be a folder of its own.
     """
+    if (path / CONTEST).is_symlink():
+        raise RunFolderError(f"{path / CONTEST} is a link: name the folder it leads to")
     try:
         tables = read_toml(path / CONTEST)
     except ConfigError as error:
@@ -162,6 +164,20 @@ def last_way(path: Path) -> tuple[Plan, How]:
     return folders[0].plan(), how
 
 
+def _trusted(path: Path) -> list[Path]:
+    """The runs of a contest that is about to be written to.
+
+    Raises:
+        RunFolderError: the user does not trust one of them.
+    """
+    runs = list(members(path).values())
+    for run in runs:
+        # A contest that was ended early has not begun them all.
+        if lexists(run):  # as above
+            check_trusted(RunFolder.open(run).path)
+    return runs
+
+
 def resume_contest(
     path: Path,
     catalogue: Catalogue | None = None,
@@ -172,7 +188,7 @@ def resume_contest(
 ) -> Contest:
     """Resume unfinished runs, and compare again; arguments as in `resume`."""
     catalogue = catalogue or Catalogue.default()
-    for run in members(path).values():
+    for run in _trusted(path):
         if retry_failed or not _finished(run):
             with _all_to_resume(path):
                 resume(run, catalogue, watch, how=how, retry_failed=retry_failed)
@@ -189,10 +205,7 @@ def rescore_contest(
 ) -> Contest:
     """Compute metrics of every run as `rescore` does, and compare again."""
     catalogue = catalogue or Catalogue.default()
-    runs = members(path).values()
-    for run in runs:
-        check_trusted(RunFolder.open(run).path)
-    for run in runs:
+    for run in _trusted(path):
         rescore(run, metrics, catalogue, watch, how=how)
     return _concluded(path, catalogue)
 
@@ -203,7 +216,7 @@ def report_contest(
     """Render the reports of every run as `report` does; return the files to open."""
     catalogue = catalogue or Catalogue.default()
     files: list[Path] = []
-    for run in members(path).values():
+    for run in _trusted(path):
         files += report(run, reporters, catalogue)
     return files
 

@@ -8,6 +8,7 @@ from typing import Any
 from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.result import Measurement
+from gde.errors import GdeError
 from gde.reporting.wording import symbol
 
 STYLE: Mapping[str, Json] = {
@@ -42,7 +43,7 @@ def svg(figure: Figure) -> str:
     """Draw a figure as inline SVG. Equal figures give equal text.
 
     Raises:
-        ValueError: the specification is no valid Vega-Lite.
+        GdeError: the specification is no valid Vega-Lite, or fetches something.
     """
     import vl_convert
 
@@ -54,7 +55,11 @@ def svg(figure: Figure) -> str:
     spec = {**figure.spec, "config": style}
     text = json.dumps(_without_forbidden_characters(spec))
     # A folder from elsewhere may have written the figure: it fetches nothing.
-    drawn: str = vl_convert.vegalite_to_svg(text, allowed_base_urls=[])
+    try:
+        drawn: str = vl_convert.vegalite_to_svg(text, allowed_base_urls=[])
+    except ValueError as error:
+        said = " ".join(str(error).split())
+        raise GdeError(f"figure {figure.title!r} cannot be drawn: {said}") from error
 
     # Vega describes a mark to screen readers alone; a title is for both.
     drawn = DESCRIBED.sub(r"<path\2><title>\1</title></path>", drawn)

@@ -137,6 +137,10 @@ def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -
         reporters=[_choice(each, where) for each in reporters],
         settings=parts,
     )
+    try:
+        _ = how.prices
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{where}: wanted prices = [PROMPTS, ANSWERS]") from error
     return configure_how(how, run)
 
 

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from itertools import chain, pairwise, product
-from math import isfinite
+from math import isfinite, prod
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from gde.data.how import How
 from gde.data.json import Json
@@ -24,6 +25,8 @@ from gde.errors import ConfigError, UnknownName
 ConfigT = TypeVar("ConfigT")
 NO_JSON = (ValueError, RecursionError)
 """What a text raises that is no JSON, has too many digits or is nested too deeply."""
+MOST_COMBINATIONS = 10_000
+"""Most conditions of a sweep: a short plan from elsewhere could name millions."""
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 WANTED: Mapping[str, str] = {
     "missing": "a value",
@@ -166,7 +169,8 @@ def sweep(
     _check_names(hints, values, whose)
     alternatives = {}
     for name, value in values.items():
-        alternatives[name] = _alternatives(hints[name], value, f"{whose}.{name}")
+        several = _alternatives(hints[name], value, f"{whose}.{name}")
+        alternatives[name] = to_jsonable_python(several)
     return alternatives
 
 
@@ -181,6 +185,9 @@ def combinations(
     """
     alternatives = sweep(config, values, whose)
     swept = {name: each for name, each in alternatives.items() if len(each) > 1}
+    if (n := prod(map(len, alternatives.values()))) > MOST_COMBINATIONS:
+        wanted = f"wanted at most {MOST_COMBINATIONS:,} combinations of swept values"
+        raise ConfigError(f"{whose}: {wanted}, got {n:,}")
     crossed = product(*alternatives.values())
     return swept, [dict(zip(alternatives, each, strict=True)) for each in crossed]
 

@@ -1,6 +1,7 @@
 """The conversations of an episode, as they were sent and received."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from gde.data.completion import Message
@@ -35,8 +36,8 @@ def conversations(trajectory: Trajectory) -> list[Turn]:
     own.
     """
     last = []
-    turns = trajectory.turns
-    for turn, following in zip(turns, [*turns[1:], None], strict=True):
+    for turn, following in pairwise([*trajectory.turns, None]):
+        assert turn is not None
         held = (*sent(turn), received(turn))
         if following is None or sent(following)[: len(held)] != held:
             last.append(turn)

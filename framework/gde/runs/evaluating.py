@@ -27,7 +27,7 @@ from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
-from gde.store.trust import trust_new
+from gde.store.trust import trust_still
 
 OutputT = TypeVar("OutputT")
 
@@ -114,7 +114,7 @@ def resume(
         begun = plan_hash(folder.recorded().begun)
         _check_same(path, begun, prepare(plan, catalogue, how))
     ready = prepare(recorded, catalogue, how)
-    trust_new(folder.path, ready.how)
+    trust_still(folder.path, ready.how)
     return _beside_loops(lambda stop: _resume(ready, folder, watch, stop, retry_failed))
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
+from typing import Any
 
 from gde.data.how import URL, How
 from gde.errors import GdeError
@@ -18,7 +19,7 @@ from gde.request.resolve import resolve
 from gde.request.settings import paths
 from gde.request.versions import version_of
 from gde.store.folder import CONTEST, RunFolder
-from gde.store.trust import PLAN, earlier_entry, trust
+from gde.store.trust import PLAN, digest_of, earlier_entry, trust
 
 LIMITS = tuple(name for name in RUN_HOW if name.startswith("max_"))
 """Limits that a trusted run keeps, so that nobody spends more than its maker meant."""
@@ -29,6 +30,8 @@ class Disclosure:
     """What trusting a run means."""
 
     run: str
+    plan: str
+    """SHA-256 of its plan.toml."""
     trusted: bool
     """Whether it is trusted already."""
     lines: tuple[str, ...]
@@ -46,6 +49,8 @@ def runs_in(path: Path) -> list[Path]:
     if (path / PLAN).is_file() and not (path / CONTEST).is_file():
         return [path]
     inside = sorted(one.parent for one in path.glob(f"*/{PLAN}"))
+    for link in filter(Path.is_symlink, inside):
+        raise GdeError(f"{link} is a link: name the run that it leads to")
     return inside or [RunFolder.open(path).path]
 
 
@@ -57,6 +62,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
         would have a file read.
     """
     folder = _plain(run)
+    plan = digest_of(run)
     recorded = folder.recorded()
     how = read_settings().how
     ready = resolve(recorded.plan, catalogue or Catalogue.default(), how, absent=True)
@@ -79,17 +85,28 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
         now = (run / PLAN).read_text(encoding="utf-8")
         changed = tuple(_difference(known.plan, now))
     return Disclosure(
-        run=str(run), trusted=folder.is_trusted, lines=tuple(lines), changed=changed
+        run=str(run),
+        plan=plan,
+        trusted=folder.is_trusted,
+        lines=tuple(lines),
+        changed=changed,
     )
 
 
-def trust_run(run: Path) -> None:
+def trust_run(run: Path, shown: Disclosure | None = None) -> None:
     """Trust a run with its present plan and the limits that it notes.
 
+    Args:
+        run: its folder.
+        shown: what its user has seen of it.
+
     Raises:
-        GdeError: no run folder, one with links, or the list cannot be written.
+        GdeError: no run folder, one with links, one whose plan is no longer what was
+        shown, or the list cannot be written.
     """
     folder = _plain(run)
+    if shown is not None and digest_of(run) != shown.plan:
+        raise GdeError(f"{run}: plan.toml was edited meanwhile: run this again")
     how = folder.last_how()
     if not folder.is_trusted:
         with closing(folder.journal()) as journal:
@@ -113,7 +130,10 @@ def _plain(run: Path) -> RunFolder:
 
 
 def _limited(how: How, noted: How) -> How:
-    limits = {name: getattr(noted, name) for name in LIMITS if getattr(noted, name)}
+    limits: dict[str, Any] = {}
+    for name in LIMITS:
+        both = [each for each in (getattr(how, name), getattr(noted, name)) if each]
+        limits[name] = min(both, default=None)
     return replace(how, **limits)
 
 
@@ -128,9 +148,13 @@ def _part(part: Chosen) -> str:
 
 
 def _files(ready: Ready) -> Iterator[str]:
-    for part in (*ready.parts, *ready.models.values()):
+    environments = [one.environment for one in ready.conditions]
+    named = {}
+    for part in (*environments, *ready.parts, *ready.models.values()):
         for field, path in paths(part.config).items():
-            yield f"{part.label}.{field} reads {path} ({_kind(path)})"
+            named[f"{part.label}.{field} reads {path}"] = path
+    for line, path in named.items():
+        yield f"{line} ({_kind(path)})"
 
 
 def _kind(path: Path) -> str:
@@ -164,6 +188,8 @@ def _models(ready: Ready) -> Iterator[str]:
             yield f"model {label} is asked where you say: --model {model.name}@URL"
         else:
             yield f"model {label} is loaded as {model.name}"
+        for field, value in model.choice.config.items():
+            yield f"model {label} has {field}={value}"
 
 
 def _difference(before: str, now: str) -> Iterator[str]:

@@ -44,7 +44,7 @@ from gde.store.database import Statement, make
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
 from gde.store.rows import to_json
-from gde.store.trust import entry_of, is_trusted, trust_new
+from gde.store.trust import check_trusted, entry_of, is_trusted, trust_new
 
 PLAN = received.PLAN
 JOURNAL = received.JOURNAL
@@ -226,6 +226,8 @@ class RunFolder:
         recorded = self.recorded()
         changed = replace(recorded, added={**recorded.added, **added})
         manifest.begin(self.path, "notes")
+        # It may have been edited since the command began.
+        check_trusted(self.path)
         write_whole(self.path / PLAN, write_recorded(changed))
         trust_new(self.path, how)
 

@@ -42,9 +42,11 @@ def only_writer(folder: Path) -> Iterator[None]:
     try:
         with suppress(OSError):
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-            (folder / HOLDER).write_text(
-                f"process {os.getpid()} on {socket.gethostname()} since {now} UTC"
-            )
+            who = f"process {os.getpid()} on {socket.gethostname()} since {now} UTC"
+            # A new file, for a link in its place may lead out of the folder.
+            (folder / HOLDER).unlink(missing_ok=True)
+            with (folder / HOLDER).open("x") as file:
+                file.write(who)
         yield
     finally:
         with suppress(OSError):

@@ -11,6 +11,7 @@ import numpy as np
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion, Message
+from gde.data.json import Labels
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.store import digests
@@ -189,7 +190,7 @@ def read_turn(row: Row, completion: Completion | None) -> Turn:
             action=action,
             detail=detail,
             completion=completion,
-            probabilities=_decode(probabilities) if probabilities else {},
+            probabilities=_probabilities(probabilities) if probabilities else {},
         ),
         reward=reward,
         terminated=bool(terminated),
@@ -216,7 +217,7 @@ def read_trajectory(
         raise digests.damaged(episode)
     turns = [read_turn(each, calls.get(each["completion"])) for each in part]
     facts = _decode(row["facts"])
-    labels = _decode(row["world_labels"])
+    labels = _labels(row["world_labels"])
     final = row["final_state"]
     return Trajectory(
         key=EpisodeKey(
@@ -224,7 +225,7 @@ def read_trajectory(
         ),
         seed=row["seed"],
         world=World(id=row["world_id"], facts=facts, labels=labels, base=row["base"]),
-        labels=_decode(row["labels"]),
+        labels=_labels(row["labels"]),
         horizon=row["horizon"],
         turns=tuple(turns),
         ending=row["ending"],
@@ -261,4 +262,21 @@ def _list(actions: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=4096)
 def _tuple(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(json.loads(text))
+    return None if text is None else tuple(map(_text, json.loads(text)))
+
+
+def _labels(text: str) -> Labels:
+    found = dict(_decode(text))
+    if any(isinstance(each, dict | list) for each in found.values()):
+        raise ValueError("wanted labels")
+    return found
+
+
+def _probabilities(text: str) -> dict[str, float]:
+    return {action: float(each) for action, each in _decode(text).items()}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"wanted text, got {value!r}")
+    return value

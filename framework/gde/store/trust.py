@@ -49,7 +49,8 @@ def is_trusted(folder: Path) -> bool:
     except OSError:
         return False
     here = folder.resolve()
-    return any(here.is_relative_to(one) for one in read_settings().trusted_folders)
+    folders = read_settings().trusted_folders
+    return any(here.is_relative_to(one.resolve()) for one in folders)
 
 
 def check_trusted(folder: Path) -> None:
@@ -100,6 +101,16 @@ def trust_new(folder: Path, how: How) -> None:
         warn(f"{error}; later commands will not trust this run", stacklevel=2)
 
 
+def trust_still(folder: Path, how: How) -> None:
+    """Keep how a trusted run is done, or its plan as gde has just read it.
+
+    Raises:
+        RunFolderError: its plan.toml was edited meanwhile.
+    """
+    check_trusted(folder)
+    trust_new(folder, how)
+
+
 def entry_of(folder: Path) -> Entry | None:
     """The entry of a run folder with the plan.toml that is in it, if there is one.
 
@@ -131,8 +142,12 @@ def _read(place: Path) -> Entry:
 
 def _place(folder: Path) -> Path:
     """The file of the entry of a folder, whether or not it is there."""
-    digest = sha256((folder / PLAN).read_bytes()).hexdigest()
-    return _list() / f"{digest}.toml"
+    return _list() / f"{digest_of(folder)}.toml"
+
+
+def digest_of(folder: Path) -> str:
+    """The SHA-256 of a run's plan.toml, in hexadecimal digits."""
+    return sha256((folder / PLAN).read_bytes()).hexdigest()
 
 
 def _list() -> Path:

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from os.path import islink
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,8 @@ def read_study(folder: Path) -> Study:
         RunFolderError: the folder holds none, or one of its runs is damaged.
     """
     path = folder / STUDY_TABLES
+    if path.is_symlink():
+        raise RunFolderError(f"{path} is a link: name the folder that it leads to")
     try:
         stored = STORED.validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -177,6 +180,10 @@ def read_study(folder: Path) -> Study:
     for name in stored.runs:
         if Path(name).name != name or name in ("", ".."):
             raise RunFolderError(f"{path}: {name!r} is no name of a run")
+        if islink(folder / name):  # noqa: PTH114  # a Path raises for a long name
+            raise RunFolderError(
+                f"{folder / name} is a link: a study has its runs in it"
+            )
         results[name] = RunFolder.open(folder / name).read_result()
     return Study(
         name=stored.study,

@@ -17,6 +17,7 @@ from gde_plugins.language_models.config import GGUF
 from gde_plugins.language_models.gguf_cache import converted
 from gde_plugins.language_models.local_weights import digests, file_digest
 
+ADAPTER = "adapter_config.json"
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
 
 
@@ -44,7 +45,9 @@ def load(
     with quiet():
         found, versions = _find(source, revision)
         try:
-            tokenizer = AutoTokenizer.from_pretrained(found, revision=revision)
+            tokenizer = AutoTokenizer.from_pretrained(
+                found, revision=revision, trust_remote_code=False
+            )
             model = _model(found, place, dtype, revision)
         except Exception as error:
             # On a damaged file transformers raises anything at all.
@@ -70,6 +73,10 @@ def _find(source: str | Path, revision: str | None) -> tuple[str, dict[str, str]
                 f"hf:{source}: {source} is a folder here; name it hf:./{source}, or start elsewhere for a hub's model"
             )
         return source, {"hub": f"{source}@{revision or 'default'}"}
+    if (source / ADAPTER).exists():
+        raise GdeError(
+            f"hf:{source}: {ADAPTER} names weights elsewhere: merge the adapter into its model, and name that"
+        )
     if source.is_dir():
         return str(source), digests(source)
     if source.is_file() and source.suffix == GGUF:
@@ -101,6 +108,8 @@ def _model(found: str, device: str, dtype: str, revision: str | None) -> Any:
         revision=revision,
         dtype=dtype,
         output_loading_info=True,
+        trust_remote_code=False,
+        use_safetensors=True,
         **on_accelerator,
     )
     if missing := sorted(report["missing_keys"]):

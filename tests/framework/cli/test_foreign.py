@@ -15,7 +15,7 @@ from gde.cli.output import show_table
 from gde.request.catalogue import Catalogue
 from gde.testing.parts import ScriptedAgent
 
-EVIL = "\x1b]52;c;cm0gLXJmIH4=\x07[/x][bold]\x9b2J\u202etxt.exe\r[link=http://x]"
+EVIL = "\x1b]52;c;cm0gLXJmIH4=\x07[/x][bold]\x9b2J\u061c\u202etxt.exe\r[link=http://x]"
 
 
 @dataclass

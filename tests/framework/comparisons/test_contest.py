@@ -172,11 +172,17 @@ def test_each_variant_is_done_as_it_was_asked_for(
         assert used.usage.cost is not None
 
 
+@pytest.mark.parametrize("is_finished", [False, True])
 def test_a_contest_of_others_is_done_nothing_with(
-    found: Contest, tmp_path: Path, parts: Catalogue, monkeypatch: pytest.MonkeyPatch
+    is_finished: bool,
+    found: Contest,
+    tmp_path: Path,
+    parts: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = Path(shutil.copytree(found.folder, tmp_path / "copy"))
-    (folder / "random" / "result.json").unlink()
+    if not is_finished:
+        (folder / "random" / "result.json").unlink()
     monkeypatch.setenv("GDE_STATE", str(tmp_path / "of another user"))
     before = {one: one.read_bytes() for one in folder.rglob("*") if one.is_file()}
     for use in (resume_contest, rescore_contest, report_contest):

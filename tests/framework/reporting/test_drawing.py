@@ -7,13 +7,14 @@ import sys
 import pytest
 
 from gde.data.figure import Figure
+from gde.errors import GdeError
 from gde.reporting.drawing import svg
 
 
 def test_a_figure_of_somebody_else_fetches_nothing() -> None:
     spec = {"data": {"url": "http://127.0.0.1:9/secret.csv"}, "mark": "point"}
     figure = Figure(title="Theirs", caption="", spec=spec)
-    with pytest.raises(ValueError, match="External data url not allowed"):
+    with pytest.raises(GdeError, match="External data url not allowed"):
         svg(figure)
 
 
@@ -35,7 +36,7 @@ def test_ids_of_two_pictures_on_a_page_differ() -> None:
 
 
 def test_what_is_no_vega_lite_is_refused() -> None:
-    with pytest.raises(ValueError, match="Vega-Lite"):
+    with pytest.raises(GdeError, match="Vega-Lite"):
         svg(Figure(title="t", caption="c", spec={"position": 3}))
 
 

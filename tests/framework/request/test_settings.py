@@ -11,8 +11,8 @@ from annotated_types import Ge, IsFinite, Predicate
 from pydantic import Field
 
 from gde.errors import ConfigError, UnknownName
-from gde.offers import Readable
-from gde.request.settings import build, describe, parse_settings, sweep
+from gde.offers import FilePath, Readable
+from gde.request.settings import build, combinations, describe, parse_settings, sweep
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,13 @@ class Config:
     def __post_init__(self) -> None:
         if self.share > 1:
             raise ValueError("a share of at most 1")
+
+
+@dataclass(frozen=True)
+class Swept:
+    size: int = 7
+    density: float = 0.5
+    file: FilePath | None = None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ def test_unknown_field_suggests_the_near_one() -> None:
 def test_commas_sweep_except_where_the_field_takes_them() -> None:
     assert sweep(Config, {"size": "7,9", "positions": "a,b", "name": "a,b"}, "env") == {
         "size": [7, 9],
-        "positions": [("a", "b")],
+        "positions": [["a", "b"]],
         "name": ["a,b"],
     }
 
@@ -204,3 +211,20 @@ def test_what_a_field_takes_is_told_in_words() -> None:
         "seeds": "int, ...",
         "file": "str or none",
     }
+
+
+def test_a_sweep_of_millions_is_refused() -> None:
+    swept = {name: ",".join(map(str, range(101))) for name in ("size", "density")}
+    with pytest.raises(ConfigError, match=r"at most 10,000 combinations .* got 10,201"):
+        combinations(Swept, swept, "env")
+
+
+def test_swept_paths_are_texts_in_a_plan(tmp_path: Path) -> None:
+    swept, each = combinations(Swept, {"file": f"{tmp_path}/a,{tmp_path}/b"}, "env")
+    assert swept == {"file": [f"{tmp_path}/a", f"{tmp_path}/b"]}
+    assert [one["file"] for one in each] == swept["file"]
+
+
+def test_a_home_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"env\.file: .* of this machine"):
+        build(Swept, {"file": "~nobody-of-this-name/a"}, "env")

@@ -32,6 +32,31 @@ def test_runs_are_found_in_what_holds_them(tmp_path: Path) -> None:
         runs_in(tmp_path / "nothing")
 
 
+def test_a_link_to_a_run_is_not_trusted_with_its_folder(tmp_path: Path) -> None:
+    run = made(Plan(environment="grid", agent="random"), tmp_path / "run")
+    (tmp_path / "several").mkdir()
+    (tmp_path / "several" / "one").symlink_to(run)
+    with pytest.raises(GdeError, match="one is a link: name the run that it leads to"):
+        runs_in(tmp_path / "several")
+
+
+def test_every_file_of_a_sweep_is_listed(tmp_path: Path) -> None:
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    grids = Choice(name="grid", config={"grids": [str(each) for each in files]})
+    run = made(Plan(environment=grids, agent="random"), tmp_path / "run")
+    lines = disclose(run).lines
+    for file in files:
+        assert f"grid.grids reads {file} (not there)" in lines
+
+
+def test_settings_of_a_model_are_listed(tmp_path: Path) -> None:
+    agent = Choice(name="gpt-oss", config={"model": "nano"})
+    models = (Choice(name="nano", config={"dtype": "float32"}),)
+    plan = Plan(environment="grid", agent=agent, models=models)
+    lines = disclose(made(plan, tmp_path / "run")).lines
+    assert "model nano has dtype=float32" in lines
+
+
 def test_programs_that_a_part_starts_are_said_of_it_alone(tmp_path: Path) -> None:
     pytest.importorskip("scienceworld", reason="needs the extra text-worlds")
     plan = Plan(environment="scienceworld", agent="random")

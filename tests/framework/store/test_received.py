@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from forging import forge
@@ -29,6 +30,8 @@ from gde import (
 from gde.comparisons.comparing import compare
 from gde.errors import RunFolderError
 from gde.request.catalogue import Catalogue
+from gde.request.ready import Ready
+from gde.request.resolve import resolve
 from gde.runs.trusting import disclose, trust_run
 from gde.runs.verifying import verify
 from gde.store import manifest
@@ -128,6 +131,9 @@ def test_runs_in_trusted_folders_are_trusted(
     for folder, trusted in (("elsewhere", False), ("i", False), ("in", True)):
         settings.write_text(f'trusted_folders = ["{tmp_path / folder}"]')
         assert RunFolder.open(received).is_trusted == trusted
+    (tmp_path / "link").symlink_to(tmp_path / "in")
+    settings.write_text(f'trusted_folders = ["{tmp_path / "link"}"]')
+    assert RunFolder.open(received).is_trusted
     # A link into such a folder makes nothing trusted that lies elsewhere.
     outside = Path(shutil.copytree(received, tmp_path / "outside"))
     (tmp_path / "in" / "link").symlink_to(outside)
@@ -258,6 +264,64 @@ def test_links_in_a_received_folder_are_never_followed(
         with pytest.raises(GdeError):
             use(received, catalogue=catalogue)
     assert treasure.read_text() == "mine"
+
+
+def test_whoever_writes_says_so_in_no_other_file(
+    received: Path, treasure: Path, catalogue: Catalogue
+) -> None:
+    trust_run(received)
+    (received / ".writer").symlink_to(treasure)
+    rescore(received, catalogue=catalogue)
+    assert treasure.read_text() == "mine"
+
+
+def test_the_plan_that_was_shown_is_the_one_that_is_trusted(
+    received: Path, catalogue: Catalogue
+) -> None:
+    shown = disclose(received, catalogue)
+    plan = received / "plan.toml"
+    plan.write_text(plan.read_text() + "# edited")
+    with pytest.raises(GdeError, match=r"plan\.toml was edited meanwhile"):
+        trust_run(received, shown)
+    assert not RunFolder.open(received).is_trusted
+    trust_run(received, disclose(received, catalogue))
+    assert RunFolder.open(received).is_trusted
+
+
+@pytest.mark.parametrize("use", [resume, rescore])
+def test_a_plan_that_is_edited_while_a_command_runs_is_not_trusted(
+    use: Callable[..., object],
+    received: Path,
+    catalogue: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trust_run(received)
+    plan = received / "plan.toml"
+
+    def edited(*args: Any, **options: Any) -> Ready:
+        plan.write_text(plan.read_text() + "# edited")
+        return resolve(*args, **options)
+
+    monkeypatch.setattr("gde.before.preparing.resolve", edited)
+    monkeypatch.setattr("gde.runs.adding.resolve", edited)
+    more = {"metrics": ["accuracy"]} if use is rescore else {}
+    with pytest.raises(GdeError, match="or its plan was edited"):
+        use(received, catalogue=catalogue, **more)
+    assert not RunFolder.open(received).is_trusted
+    assert plan.read_text().endswith("# edited")
+
+
+def test_the_lower_of_two_limits_holds(
+    received: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "settings.toml"
+    monkeypatch.setenv("GDE_SETTINGS", str(settings))
+    for own, kept in (("max_calls = 3", 3), ("max_calls = 99", 77), ("", 77)):
+        settings.write_text(own)
+        trust_run(received)
+        assert RunFolder.open(received).last_how().max_calls == kept
+        (entry,) = Path(os.environ["GDE_STATE"], "trusted").iterdir()
+        entry.unlink()
 
 
 def test_files_behind_a_linked_folder_are_none_of_the_run(
@@ -508,6 +572,10 @@ HOSTILE = [
     says("UPDATE episodes SET final_state = '7'"),
     says("UPDATE turns SET status = 'glorious'"),
     says("UPDATE turns SET optimal = '7'"),
+    says("UPDATE turns SET optimal = '[{}]'"),
+    says("""UPDATE turns SET probabilities = '{"LEFT": [1]}'"""),
+    says("""UPDATE episodes SET labels = '[["user"]]'"""),
+    says("""UPDATE episodes SET world_labels = '{"a": [1]}'"""),
     link_of_report,
 ]
 

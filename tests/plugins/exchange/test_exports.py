@@ -1,7 +1,7 @@
 """What is written for other tools is what their packages read."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from gde.errors import ConfigError, GdeError, MissingExtra
 from gde.parts.agent import Brief
 from gde.parts.language_model import LanguageModel
 from gde.request.catalogue import Catalogue, load_plugins
+from gde.runs.conversations import conversations
 from gde.runs.exporting import export
 from gde.runs.plain import read_trajectory
 from gde_plugins.exchange.exports import FILE_FORMS, export_file
@@ -203,6 +204,12 @@ def test_an_action_stands_for_the_answer_of_an_agent_without_a_model(
         {"role": "assistant", "content": "RIGHT"}
     ] * len(held)
     assert all(row["prompt"] == [] for row in lines(run, "messages"))
+
+
+def test_an_episode_without_turns_has_no_conversation(run: Path) -> None:
+    episode = next(iter(load_evidence(run).trajectories))
+    assert conversations(episode)
+    assert conversations(replace(episode, turns=())) == []
 
 
 def test_parquet_holds_the_frame_of_turns(run: Path, tmp_path: Path) -> None:

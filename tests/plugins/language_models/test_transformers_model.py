@@ -1,6 +1,7 @@
 """Loading, describing and re-initialising a model; its template and tokenizer."""
 
 import asyncio
+import json
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -267,6 +268,32 @@ def test_a_folder_is_no_model_of_a_hub(
     choice = Choice(name=f"hf:./{tiny_folder.name}")
     _, config = find_model(choice, Catalogue.default(), "agent.model")
     assert config.source == tiny_folder
+
+
+def test_a_folder_of_an_adapter_names_weights_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(GdeError, match="merge the adapter into its model"):
+        TransformersModel.load(tmp_path)
+
+
+def test_pickled_weights_and_code_of_a_folder_are_not_read(
+    tiny_folder: Path, tmp_path: Path
+) -> None:
+    pickled = Path(shutil.copytree(tiny_folder, tmp_path / "pickled"))
+    weights = pickled / "model.safetensors"
+    torch.save(load_file(weights), pickled / "pytorch_model.bin")
+    weights.unlink()
+    with pytest.raises(GdeError, match="could not load it"):
+        TransformersModel.load(pickled)
+
+    coded = Path(shutil.copytree(tiny_folder, tmp_path / "coded"))
+    config = json.loads((coded / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.Own"}}
+    (coded / "config.json").write_text(json.dumps(config))
+    (coded / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(GdeError, match="could not load it"):
+        TransformersModel.load(coded)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_trust_lists_a_folder_of_weights(tiny_folder: Path, tmp_path: Path) -> None:
