@@ -50,20 +50,17 @@ def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
 
 def make_hf(config: "HfConfig", _: "Context") -> "LanguageModel":
     """Make a model of transformers."""
-    from gde_plugins.language_models.transformers_model import TransformersModel
-
-    return TransformersModel.load(
-        config.source,
-        device=config.device,
-        dtype=config.dtype,
-        batch_size=config.batch_size,
-        revision=config.revision or None,
-        date=config.date,
-    )
+    return _loaded(config, f"hf:{config.source}", config.revision or None)
 
 
 def make_gguf(config: "GgufConfig", _: "Context") -> "LanguageModel":
     """Make a model of transformers from a file of llama.cpp."""
+    return _loaded(config, f"gguf:{config.source}")
+
+
+def _loaded(
+    config: "HfConfig | GgufConfig", name: str, revision: str | None = None
+) -> "LanguageModel":
     from gde_plugins.language_models.transformers_model import TransformersModel
 
     return TransformersModel.load(
@@ -71,8 +68,9 @@ def make_gguf(config: "GgufConfig", _: "Context") -> "LanguageModel":
         device=config.device,
         dtype=config.dtype,
         batch_size=config.batch_size,
+        revision=revision,
         date=config.date,
-        name=f"gguf:{config.source}",
+        name=name,
     )
 
 

@@ -58,20 +58,6 @@ def flipped(
     return np.concatenate([block(rows) for rows in _blocks(permutations, width)])
 
 
-def exchanged(
-    values: NDArray[np.float64], n: int, rng: np.random.Generator, permutations: int
-) -> NDArray[np.float64]:
-    """(P,) sums of n of the values (G,), drawn without replacement: many are equal."""
-    distinct, counts = np.unique(values, return_counts=True)
-
-    def block(rows: int) -> NDArray[np.float64]:
-        drawn = rng.multivariate_hypergeometric(counts, n, size=rows)
-        return np.asarray((drawn * distinct).sum(axis=1))
-
-    sizes = _blocks(permutations, len(distinct))
-    return np.concatenate([block(rows) for rows in sizes])
-
-
 def are_equal(values: Values) -> bool:
     """Whether so many of the values (G,) are equal that their numbers are drawn."""
     return len(np.unique(values)) * EQUAL <= len(values)

@@ -65,8 +65,6 @@ def cluster_mean(
     values: ArrayLike,
     clusters: ArrayLike,
     rng: np.random.Generator,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
 ) -> Estimate:
     """The mean of all values (N,), with `clusters` (N,). For shares use
     `cluster_share`.
@@ -77,7 +75,7 @@ def cluster_mean(
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
     ones = np.ones(np.shape(values))
-    return cluster_ratio(values, ones, clusters, rng, confidence, resamples)
+    return cluster_ratio(values, ones, clusters, rng)
 
 
 def cluster_ratio(
@@ -85,8 +83,6 @@ def cluster_ratio(
     denominator: ArrayLike,
     clusters: ArrayLike,
     rng: np.random.Generator,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
 ) -> Estimate:
     """The ratio of the sum of `numerator` (N,) to the sum of `denominator` (N,), which
     is nowhere negative.
@@ -98,7 +94,7 @@ def cluster_ratio(
     above, below = _informative(*cluster_sums(numerator, denominator, clusters))
     return Estimate(
         value=float(above.sum() / below.sum()),
-        interval=_interval(above, below, rng, confidence, resamples),
+        interval=_interval(above, below, rng),
         n=len(np.asarray(numerator)),
         n_clusters=len(above),
     )
@@ -109,8 +105,6 @@ def cluster_share(
     clusters: ArrayLike,
     rng: np.random.Generator,
     trials: ArrayLike | None = None,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
 ) -> Estimate:
     """The share of `hits` (N,) in `trials` (N,), 0 <= hits <= trials; one trial each by
     default.
@@ -145,10 +139,10 @@ def cluster_share(
 
     interval = None
     if equal_in_all and G >= MINIMUM_CLUSTERS:
-        interval = _clopper_pearson(value, G, confidence)
+        interval = _clopper_pearson(value, G)
     elif not equal_in_all:
-        bootstrap = _interval(above, below, rng, confidence, resamples)
-        interval = _within(bootstrap, above, below, confidence)
+        bootstrap = _interval(above, below, rng)
+        interval = _within(bootstrap, above, below)
     return Estimate(
         value=value,
         interval=interval,
@@ -201,8 +195,6 @@ def _interval(
     above: Floats,
     below: Floats,
     rng: np.random.Generator,
-    confidence: float,
-    resamples: int,
 ) -> Interval | None:
     """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries
     together.
@@ -216,7 +208,7 @@ def _interval(
         return float(ratio), float(ratio)
 
     # A rare class can be absent from a resample, which then has no ratio.
-    sums = resampled(above + 1j * below, rng, resamples)
+    sums = resampled(above + 1j * below, rng, RESAMPLES)
     defined = sums.imag > 0
     ratios = sums.real[defined] / sums.imag[defined]
 
@@ -224,7 +216,7 @@ def _interval(
     below_others = below.sum() - below
     defined = below_others > 0
     jackknife = above_others[defined] / below_others[defined]
-    return expanded_bca(float(ratio), ratios, jackknife, G, confidence)
+    return expanded_bca(float(ratio), ratios, jackknife, G)
 
 
 def expanded_bca(
@@ -232,7 +224,6 @@ def expanded_bca(
     replicates: Floats,
     jackknife: Floats,
     n_clusters: int,
-    confidence: float = CONFIDENCE,
 ) -> Interval | None:
     """The expanded BCa interval of any statistic of clusters; None with fewer than
     `MINIMUM_CLUSTERS`.
@@ -242,7 +233,6 @@ def expanded_bca(
         replicates: (R,) the statistic of resampled clusters.
         jackknife: (up to G,) the statistic without each cluster, where it is defined.
         n_clusters: their number.
-        confidence: nominal coverage.
     """
     if n_clusters < MINIMUM_CLUSTERS:
         return None
@@ -258,7 +248,7 @@ def expanded_bca(
     inside = np.clip(share_below, 1 / R, 1 - 1 / R)
     bias = scipy.stats.norm.ppf(inside)
 
-    half_width = _half_width(n_clusters, confidence)
+    half_width = _half_width(n_clusters)
     shifted = bias + np.array([-half_width, half_width])
     # A strong acceleration would turn the denominator negative.
     acceleration = _acceleration(jackknife)
@@ -268,25 +258,23 @@ def expanded_bca(
     return float(low), float(high)
 
 
-def expanded_percentile(
-    replicates: Floats, n_clusters: int, confidence: float = CONFIDENCE
-) -> Interval | None:
+def expanded_percentile(replicates: Floats, n_clusters: int) -> Interval | None:
     """The interval without bias and acceleration, whose estimates add only noise to a
     symmetric statistic; None with fewer than `MINIMUM_CLUSTERS`.
     """
     if n_clusters < MINIMUM_CLUSTERS:
         return None
 
-    half_width = _half_width(n_clusters, confidence)
+    half_width = _half_width(n_clusters)
     levels = scipy.stats.norm.cdf([-half_width, half_width])
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
 
-def _half_width(n_clusters: int, confidence: float) -> float:
+def _half_width(n_clusters: int) -> float:
     """Half of the expanded interval, in standard errors: sqrt(G / (G - 1)) t[G - 1]."""
     widening = np.sqrt(n_clusters / (n_clusters - 1))
-    level = (1 + confidence) / 2
+    level = (1 + CONFIDENCE) / 2
     return float(widening * scipy.stats.t.ppf(level, n_clusters - 1))
 
 
@@ -300,9 +288,7 @@ def _acceleration(jackknife: Floats) -> float:
     return cubes / (6 * spread)
 
 
-def _within(
-    interval: Interval | None, above: Floats, below: Floats, confidence: float
-) -> Interval | None:
+def _within(interval: Interval | None, above: Floats, below: Floats) -> Interval | None:
     """Replace a bound of 0 although hits were seen, or of 1 although misses were
     seen.
     """
@@ -313,8 +299,8 @@ def _within(
         return interval
 
     value = float(above.sum() / below.sum())
-    trials = _effective_trials(above, below, confidence)
-    exact_low, exact_high = _clopper_pearson(value, trials, confidence)
+    trials = _effective_trials(above, below)
+    exact_low, exact_high = _clopper_pearson(value, trials)
     if low == 0:
         low = exact_low
     if high >= 1:
@@ -322,7 +308,7 @@ def _within(
     return low, high
 
 
-def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
+def _effective_trials(above: Floats, below: Floats) -> float:
     """The equivalent number of independent trials (Korn and Graubard 1998), with its
     degrees of freedom.
     """
@@ -336,18 +322,18 @@ def _effective_trials(above: Floats, below: Floats, confidence: float) -> float:
     # made.
     trials = min(n, value * (1 - value) / variance)
 
-    level = (1 + confidence) / 2
+    level = (1 + CONFIDENCE) / 2
     t_of_trials = scipy.stats.t.ppf(level, max(n, G) - 1)
     t_of_clusters = scipy.stats.t.ppf(level, G - 1)
     freedom = t_of_trials / t_of_clusters
     return float(trials * freedom**2)
 
 
-def _clopper_pearson(value: float, trials: float, confidence: float) -> Interval:
+def _clopper_pearson(value: float, trials: float) -> Interval:
     """The exact interval of a share (Clopper-Pearson); trials need not be whole."""
     hits = value * trials
     misses = trials - hits
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
 
     # The beta distribution is not defined without hits or without misses.
     low = 0.0
