@@ -10,7 +10,7 @@ from gde.data.plan import Plan
 from gde.errors import GdeError, MissingExtra
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
-from gde.request.check import check
+from gde.request.check import check_parts
 from gde.request.finding import settable
 from gde.request.howfile import read_settings
 from gde.request.ready import Ready
@@ -35,7 +35,7 @@ def prepare(
     """
     how = how or read_settings().how
     ready = resolve(plan, catalogue or Catalogue.default(), how)
-    check(ready)
+    check_parts(ready)
     return ready
 
 

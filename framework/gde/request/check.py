@@ -33,7 +33,7 @@ named as they are.
 """
 
 
-def check(ready: Ready) -> None:
+def check_parts(ready: Ready) -> None:
     """Refuse a run whose parts cannot work together or cannot be made here.
 
     Raises:

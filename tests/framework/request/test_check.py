@@ -8,7 +8,7 @@ from gde import Capability, Choice, GdeError, NoConfig, Offer, Plan
 from gde.data.json import Json
 from gde.errors import MissingExtra
 from gde.request.catalogue import Catalogue, Entry, load_plugins
-from gde.request.check import WHAT, check, lacking
+from gde.request.check import WHAT, check_parts, lacking
 from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 
@@ -98,7 +98,7 @@ def test_what_a_part_needs_and_no_other_gives(
             "environment": Choice(name="blind", alias="blind", part=Blind),
         }
     with pytest.raises(GdeError, match=message):
-        check(ready(catalogue, **change))
+        check_parts(ready(catalogue, **change))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_a_part_needs_and_no_other_gives(
 def test_what_is_given_is_enough(
     change: dict[str, object], catalogue: Catalogue
 ) -> None:
-    check(ready(catalogue, **change))
+    check_parts(ready(catalogue, **change))
 
 
 def test_packages_that_are_missing_are_named_with_what_installs_them(
@@ -135,7 +135,7 @@ def test_packages_that_are_missing_are_named_with_what_installs_them(
     with pytest.raises(
         MissingExtra, match=r"needs-absent needs not_there: pip install 'gde-eval\[x\]'"
     ):
-        check(ready(catalogue, agent="needs-absent"))
+        check_parts(ready(catalogue, agent="needs-absent"))
 
 
 def wanting(*needs: str) -> Chosen:

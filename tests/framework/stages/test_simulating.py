@@ -29,7 +29,7 @@ from gde.before.preparing import warm
 from gde.data.reward import RewardTrace
 from gde.errors import UnknownName
 from gde.request.catalogue import Catalogue
-from gde.request.check import check
+from gde.request.check import check_parts
 from gde.request.resolve import resolve
 from gde.stages.rollout import at_once
 from gde.testing.context import PlainContext
@@ -151,7 +151,7 @@ def test_a_world_without_copies_is_refused_before_anything_runs(
         GdeError,
         match=r"trier needs an environment with a simulator \(capability simulator\); env",
     ):
-        check(ready)
+        check_parts(ready)
 
 
 def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
@@ -166,10 +166,10 @@ def test_a_setting_can_need_a_simulator(catalogue: Catalogue) -> None:
         needs_for=lambda c: frozenset({Capability.SIMULATOR} if c.copies else ()),
     )
     without = resolve(plan(offer, environment="recipe"), catalogue)
-    check(without)
+    check_parts(without)
     asked = Choice(name="trier", alias="trier", part=offer, config={"copies": True})
     with pytest.raises(GdeError, match="capability simulator"):
-        check(resolve(plan(asked, environment="recipe"), catalogue))
+        check_parts(resolve(plan(asked, environment="recipe"), catalogue))
 
 
 def test_half_as_many_episodes_at_once_where_each_has_two_simulators(
@@ -301,7 +301,9 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
         GdeError,
         match="oracle needs an environment with certified optimal actions or true rewards",
     ):
-        check(resolve(plan(advisee(reward="oracle"), environment=blind), catalogue))
+        check_parts(
+            resolve(plan(advisee(reward="oracle"), environment=blind), catalogue)
+        )
 
 
 def test_that_it_knows_the_truth_is_told(tmp_path: Path, catalogue: Catalogue) -> None:
