@@ -59,6 +59,7 @@ MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
 FAILURES = TypeAdapter(tuple[Failure, ...])
 MEASURES = TypeAdapter(tuple[Measure, ...])
 MODELS = TypeAdapter(tuple[ModelUse, ...])
+PROVENANCE = TypeAdapter(dict[str, Any])
 SUBJECT = TypeAdapter(Subject)
 
 
@@ -354,7 +355,7 @@ class RunFolder:
                 plan_hash=stored["plan_hash"],
                 measurements=measurements,
                 failures=FAILURES.validate_python(stored["failures"]),
-                provenance=stored["provenance"],
+                provenance=PROVENANCE.validate_python(stored["provenance"]),
                 subject=SUBJECT.validate_python(stored["subject"]),
                 measures=MEASURES.validate_python(stored["measures"]),
                 models=MODELS.validate_python(stored["models"]),

@@ -432,6 +432,14 @@ def unwritable_result(run: Path, _: Path) -> None:
     (run / "manifest.json").unlink()
 
 
+def result_of_numbers(run: Path, _: Path) -> None:
+    """Its provenance is no table."""
+    result = run / "result.json"
+    stored = json.loads(result.read_text())
+    result.write_text(json.dumps({**stored, "provenance": 7}))
+    (run / "manifest.json").unlink()
+
+
 @pytest.fixture
 def grids(tmp_path: Path) -> Path:
     """A file of worlds that a plan names."""
@@ -562,6 +570,7 @@ HOSTILE = [
     deep_plan,
     deep_result,
     unwritable_result,
+    result_of_numbers,
     says(
         "UPDATE facts SET value = json_remove(value, '$.how') WHERE name = 'provenance'"
     ),
