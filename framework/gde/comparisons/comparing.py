@@ -33,7 +33,7 @@ from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured, split
 from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
 from gde.offers import MetricOffer
-from gde.parts.metric import Metric
+from gde.parts.metric import Declared
 from gde.request.catalogue import Catalogue
 from gde.request.ready import Ready, reads_turns_alone, untrusted
 from gde.request.resolve import resolve
@@ -205,15 +205,18 @@ def _task(one: Trajectory) -> str:
 
 
 def _measured(
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Declared],
     meanings: Measures,
     worlds: Mapping[str, Evidence],
     tasks: Mapping[str, Evidence],
 ) -> dict[Quantity, dict[str, float]]:
     """The numbers of each world, or of each task where contenders are compared."""
-    named = list(metrics.items())
-    found = measured(named, worlds)
-    of_tasks = measured(named, tasks)
+    found = measured(list(metrics.items()), worlds)
+    contending = []
+    for name, metric in metrics.items():
+        if any(each.contender for each in metric.measures.known):
+            contending.append((name, metric))
+    of_tasks = measured(contending, tasks)
     for quantity in [*found, *of_tasks]:
         if meanings[quantity.name].contender:
             found[quantity] = of_tasks.get(quantity, {})
@@ -283,13 +286,13 @@ def _verdicts(folder: RunFolder) -> tuple[Measurement, ...]:
 
 def _shared_metrics(
     a: Opened, b: Opened
-) -> tuple[dict[str, Metric], Measures, list[str]]:
+) -> tuple[dict[str, Declared], Measures, list[str]]:
     """The metrics of both plans as A configures them, with measures and notes."""
     others = {chosen.label: chosen.config for chosen in b.ready.metrics}
     sides = (a.side.run, b.side.run)
     foreign = [run for run in sides if not RunFolder(Path(run)).is_trusted]
     resources = Resources(untrusted(a.ready) if foreign else a.ready)
-    metrics: dict[str, Metric] = {}
+    metrics: dict[str, Declared] = {}
     declared: list[Measure] = []
     notes: list[str] = []
     for chosen in as_offered(a.ready.metrics):
