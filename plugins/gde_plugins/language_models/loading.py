@@ -66,6 +66,8 @@ def load(
 
 def _find(source: str | Path, revision: str | None) -> tuple[str, dict[str, str]]:
     """Return the source for transformers, and the digests of local files."""
+    if isinstance(source, str) and source.startswith(("/", ".", "~")):
+        source = Path(source).expanduser()
     if isinstance(source, str):
         # Transformers would take the folder.
         if Path(source).exists():

@@ -209,7 +209,7 @@ def test_loading_says_nothing(
     tiny_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made = make_hf(
-        HfConfig(source=tiny_folder, device="cpu", batch_size=2), OutsideRun()
+        HfConfig(source=str(tiny_folder), device="cpu", batch_size=2), OutsideRun()
     )
     assert made.info.name == f"hf:{tiny_folder}"
     made.close()
