@@ -4,6 +4,7 @@ Where many values are equal, numbers of equal values are drawn in place of the v
 The sums have the same distribution, and drawing takes a thousandth of the time.
 """
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -23,20 +24,20 @@ def resampled(values: Values, rng: np.random.Generator, resamples: int) -> Value
     Sums of pairs are those of complex numbers.
     """
     G = len(values)
-    distinct, counts = np.unique(values, return_counts=True)
-    by_number = resamples * G > DRAWN_AT_ONCE and are_equal(values)
+    kinds = _kinds(values) if resamples * G > DRAWN_AT_ONCE else None
+    if kinds is None:
 
-    def block(rows: int) -> Values:
-        if by_number:
-            drawn = rng.multinomial(G, counts / G, size=rows)
-            # Not a matrix product, whose rounding depends on the size of the block.
-            return np.asarray((drawn * distinct).sum(axis=1))
-        return np.asarray(
-            values[rng.integers(G, size=(rows, G), dtype=np.int32)].sum(axis=1)
-        )
+        def each(rows: int) -> Values:
+            return values[rng.integers(G, size=(rows, G), dtype=np.int32)]
 
-    width = len(distinct) if by_number else G
-    return np.concatenate([block(rows) for rows in _blocks(resamples, width)])
+        return _sums(each, resamples, G)
+
+    distinct, counts = kinds
+
+    def numbers(rows: int) -> Values:
+        return rng.multinomial(G, counts / G, size=rows) * distinct
+
+    return _sums(numbers, resamples, len(distinct))
 
 
 def flipped(
@@ -44,23 +45,22 @@ def flipped(
 ) -> NDArray[np.float64]:
     """(P,) sums of sizes (G,), each with a random sign."""
     G = len(sizes)
-    distinct, counts = np.unique(sizes, return_counts=True)
-    by_number = are_equal(sizes)
+    kinds = _kinds(sizes)
+    if kinds is None:
 
-    def block(rows: int) -> NDArray[np.float64]:
-        if by_number:
-            positive = rng.binomial(counts, 0.5, size=(rows, len(distinct)))
-            return np.asarray(((2 * positive - counts) * distinct).sum(axis=1))
-        positive = rng.integers(2, size=(rows, G), dtype=np.int8)
-        return np.asarray(np.where(positive, sizes, -sizes).sum(axis=1))
+        def each(rows: int) -> NDArray[np.float64]:
+            positive = rng.integers(2, size=(rows, G), dtype=np.int8)
+            return np.where(positive, sizes, -sizes)
 
-    width = len(distinct) if by_number else G
-    return np.concatenate([block(rows) for rows in _blocks(permutations, width)])
+        return _sums(each, permutations, G)
 
+    distinct, counts = kinds
 
-def are_equal(values: Values) -> bool:
-    """Whether so many of the values (G,) are equal that their numbers are drawn."""
-    return len(np.unique(values)) * EQUAL <= len(values)
+    def numbers(rows: int) -> NDArray[np.float64]:
+        positive = rng.binomial(counts, 0.5, size=(rows, len(counts)))
+        return (2 * positive - counts) * distinct
+
+    return _sums(numbers, permutations, len(distinct))
 
 
 def at_once(width: int) -> int:
@@ -68,7 +68,15 @@ def at_once(width: int) -> int:
     return max(1, DRAWN_AT_ONCE // width)
 
 
-def _blocks(rows: int, width: int) -> list[int]:
-    """The numbers of rows of the blocks in which rows of this width are drawn."""
+def _kinds(values: Values) -> tuple[Values, NDArray[np.intp]] | None:
+    """The distinct values and how often each occurs; None where few are equal."""
+    distinct, counts = np.unique(values, return_counts=True)
+    return (distinct, counts) if len(distinct) * EQUAL <= len(values) else None
+
+
+def _sums(draw: Callable[[int], Values], rows: int, width: int) -> Values:
+    """The sums of rows of this width, of which `draw` draws a number."""
     full, rest = divmod(rows, at_once(width))
-    return [at_once(width)] * full + [rest] * bool(rest)
+    blocks = [at_once(width)] * full + [rest] * bool(rest)
+    # No matrix product, whose rounding depends on the size of the block.
+    return np.concatenate([draw(n).sum(axis=1) for n in blocks])
