@@ -70,12 +70,10 @@ def new_folder(out: Path) -> Iterator[Path]:
     """
     if out.exists() or out.is_symlink():
         raise ConfigError(f"--out {out} exists: name another folder")
-    try:
-        str(out).encode()
-    except UnicodeEncodeError as error:
+    if not is_utf8(out):
         raise ConfigError(
             f"--out {str(out)!a} has bytes that are no UTF-8: name another folder"
-        ) from error
+        )
     # Before hours of work that could not be kept.
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +88,15 @@ def new_folder(out: Path) -> Iterator[Path]:
         unfinished.rename(out)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def is_utf8(path: Path) -> bool:
+    """Whether files of JSON and TOML can name the path."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def umask() -> int:

@@ -29,7 +29,7 @@ from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
-from gde.files import umask, write_whole
+from gde.files import is_utf8, umask, write_whole
 from gde.request.howfile import how_of, read_settings
 from gde.request.planfile import (
     Added,
@@ -104,12 +104,10 @@ class RunFolder:
         """
         if path.exists() or path.is_symlink():
             raise taken(path)
-        try:
-            str(path).encode()
-        except UnicodeEncodeError as error:
+        if not is_utf8(path):
             raise RunFolderError(
                 f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
-            ) from error
+            )
         with ExitStack() as stack:
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
