@@ -172,8 +172,9 @@ def _trusted(path: Path) -> list[Path]:
     """
     runs = list(members(path).values())
     for run in runs:
-        # A contest that was ended early has not begun them all.
-        if lexists(run):  # as above
+        # A contest that was ended early has not begun them all. A Path would raise where
+        # the name is too long.
+        if lexists(run):
             check_trusted(RunFolder.open(run).path)
     return runs
 

@@ -2,21 +2,23 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from gde.data.how import URL, How
-from gde.errors import GdeError
+from gde.data.json import NONE, Json
+from gde.errors import GdeError, UnknownName
 from gde.offers import ModelOffer
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import RUN_HOW, read_settings
 from gde.request.kinds import KINDS
+from gde.request.models import model_entry
 from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
-from gde.request.settings import paths
+from gde.request.settings import describe, paths
 from gde.request.versions import version_of
 from gde.store.folder import CONTEST, RunFolder
 from gde.store.trust import PLAN, digest_of, earlier_entry, trust
@@ -30,8 +32,8 @@ class Disclosure:
     """What trusting a run means."""
 
     run: str
-    plan: str
-    """SHA-256 of its plan.toml."""
+    plan_digest: str
+    """SHA-256 of its plan.toml, in hexadecimal digits."""
     trusted: bool
     """Whether it is trusted already."""
     lines: tuple[str, ...]
@@ -62,7 +64,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
         would have a file read.
     """
     folder = _plain(run)
-    plan = digest_of(run)
+    plan_digest = digest_of(run)
     recorded = folder.recorded()
     how = read_settings().how
     ready = resolve(recorded.plan, catalogue or Catalogue.default(), how, absent=True)
@@ -86,7 +88,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
         changed = tuple(_difference(known.plan, now))
     return Disclosure(
         run=str(run),
-        plan=plan,
+        plan_digest=plan_digest,
         trusted=folder.is_trusted,
         lines=tuple(lines),
         changed=changed,
@@ -105,7 +107,7 @@ def trust_run(run: Path, shown: Disclosure | None = None) -> None:
         shown, or the list cannot be written.
     """
     folder = _plain(run)
-    if shown is not None and digest_of(run) != shown.plan:
+    if shown is not None and digest_of(run) != shown.plan_digest:
         raise GdeError(f"{run}: plan.toml was edited meanwhile: run this again")
     how = folder.last_how()
     if not folder.is_trusted:
@@ -188,8 +190,22 @@ def _models(ready: Ready) -> Iterator[str]:
             yield f"model {label} is asked where you say: --model {model.name}@URL"
         else:
             yield f"model {label} is loaded as {model.name}"
-        for field, value in model.choice.config.items():
+        for field, value in _chosen(model, ready.catalogue):
             yield f"model {label} has {field}={value}"
+
+
+def _chosen(model: Chosen, catalogue: Catalogue) -> Iterator[tuple[str, Json]]:
+    """The fields of a model's configuration that are not at their defaults."""
+    defaults: dict[str, Json] = {}
+    # Of a model that is not installed here, no default is known.
+    with suppress(UnknownName):
+        config = model_entry(model.choice, catalogue).offer.config
+        defaults = {field: default for field, _, default, _ in describe(config)}
+    for field, value in model.choice.config.items():
+        # TOML writes none as text.
+        plain = None if value == NONE else value
+        if field not in defaults or plain != defaults[field]:
+            yield field, value
 
 
 def _difference(before: str, now: str) -> Iterator[str]:

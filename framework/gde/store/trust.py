@@ -102,7 +102,7 @@ def trust_new(folder: Path, how: How) -> None:
 
 
 def trust_still(folder: Path, how: How) -> None:
-    """Keep how a trusted run is done, or its plan as gde has just read it.
+    """Keep how a run is done whose plan gde has read.
 
     Raises:
         RunFolderError: its plan.toml was edited meanwhile.

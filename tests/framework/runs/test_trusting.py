@@ -55,6 +55,8 @@ def test_settings_of_a_model_are_listed(tmp_path: Path) -> None:
     plan = Plan(environment="grid", agent=agent, models=models)
     lines = disclose(made(plan, tmp_path / "run")).lines
     assert "model nano has dtype=float32" in lines
+    # Defaults say nothing.
+    assert len([line for line in lines if line.startswith("model nano has")]) == 1
 
 
 def test_programs_that_a_part_starts_are_said_of_it_alone(tmp_path: Path) -> None:
