@@ -68,9 +68,12 @@ class Stop:
             RunFailed: it was cancelled.
         """
 
+        tasks: list[asyncio.Task[OutputT]] = []
+
         async def cancellable() -> OutputT:
             loop = asyncio.get_running_loop()
-            task = asyncio.ensure_future(work)
+            task = loop.create_task(work)
+            tasks.append(task)
             try:
                 with self.calling(lambda: loop.call_soon_threadsafe(task.cancel)):
                     return await task
@@ -78,4 +81,11 @@ class Stop:
                 self.check()
                 raise
 
-        return asyncio.run(cancellable())
+        try:
+            return asyncio.run(cancellable())
+        finally:
+            # An interruption ends the loop before anything awaits the task. asyncio
+            # would log its exception wherever garbage is next collected.
+            for task in tasks:
+                if task.done() and not task.cancelled():
+                    task.exception()

@@ -2,6 +2,7 @@
 and held against the truth.
 """
 
+import gc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -82,13 +83,19 @@ def test_a_judge_is_asked_about_every_observation_once(
 
 @pytest.mark.parametrize("after", [1, 3, 4])
 def test_a_judge_that_is_interrupted_asks_nothing_twice(
-    after: int, tmp_path: Path, asking: Catalogue, monkeypatch: pytest.MonkeyPatch
+    after: int,
+    tmp_path: Path,
+    asking: Catalogue,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     log, undisturbed = tmp_path / "log", tmp_path / "other"
     whole = evaluate(plan(undisturbed, "monotonic"), tmp_path / "whole", asking)
     monkeypatch.setenv(STOP, str(after))
     with pytest.raises(KeyboardInterrupt):
         evaluate(plan(log, "monotonic"), tmp_path / "run", asking)
+    gc.collect()
+    assert not [each for each in caplog.messages if "never retrieved" in each]
     assert asked(log).total() == after
     monkeypatch.delenv(STOP)
     result = resume(tmp_path / "run", asking)
