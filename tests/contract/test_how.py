@@ -70,6 +70,7 @@ def episodes(plan: Plan, out: Path, how: How) -> str:
     return f"{result.plan_hash} {written.getvalue()}"
 
 
+@pytest.mark.extended
 def test_executor_and_concurrency_change_no_episode(tmp_path: Path) -> None:
     said = told()
     assert {said["executor"], said["concurrency"]} == {NEUTRAL}

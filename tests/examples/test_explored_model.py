@@ -64,6 +64,7 @@ def test_a_world_without_chance_is_found_as_it_is() -> None:
     assert found.mdp.actions == true.actions
 
 
+@pytest.mark.extended
 def test_chances_are_frequencies_over_seeds_and_goal_directedness_follows() -> None:
     found = explore(CliffWorldEnvironment(SMALL), range(400), key=cell)
     true, rows = cliff_world(SMALL.width, SMALL.height), cliff_cells(found)

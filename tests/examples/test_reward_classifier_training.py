@@ -70,6 +70,7 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
     assert weights["first"] == weights["again"] != weights["other"]
 
 
+@pytest.mark.extended
 def test_adapters_leave_the_base_alone(tmp_path: Path) -> None:
     """LoRA on what was trained from scratch: only the adapters and a head are written,
     and they need their base.

@@ -180,6 +180,7 @@ def test_the_random_agent_scores_what_its_occupancies_say(chance: Evidence) -> N
         assert error < 0.04 * max(1.0, wanted[name]), "a test of nothing"
 
 
+@pytest.mark.extended
 def test_the_random_agents_policy_is_uniform_where_it_was_often(
     chance: Evidence,
 ) -> None:

@@ -132,6 +132,7 @@ def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None
         BlocksworldConfig(problems=tmp_path, blocks=5)
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(
     not PLANBENCH.is_file(), reason="the shared problems of PlanBench are not here"
 )

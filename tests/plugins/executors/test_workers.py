@@ -95,7 +95,7 @@ def test_a_worker_does_one_item_after_another() -> None:
             signal.SIGKILL,
             "a worker process was killed by SIGKILL before its work was done, perhaps because memory ran out",
         ),
-        (die_by, signal.SIGHUP, "a worker process was killed by SIGHUP"),
+        (die_by, signal.SIGUSR1, "a worker process was killed by SIGUSR1"),
         (die_before_its_fork, 60, "a worker process was killed by SIGKILL"),
     ],
 )
@@ -148,6 +148,8 @@ def test_work_that_cannot_be_sent_is_refused_with_no_worker() -> None:
 def test_a_signal_while_workers_end_lets_them_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A shell that starts a command in the background has it ignore the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     ended = []
 
     def close(worker: _Worker, kill: bool) -> None:

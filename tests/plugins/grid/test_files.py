@@ -397,6 +397,7 @@ def test_a_file_is_read_again_only_when_it_has_changed(grids: Path) -> None:
     assert [origin.record for origin in read_origins(grids)] == ["b"]
 
 
+@pytest.mark.extended
 def test_workers_use_each_grid_once_too(grids: Path, tmp_path: Path) -> None:
     how = How(executor=Choice(name="processes", config={"workers": 2}))
     evaluate(asked(grids), tmp_path / "run", how=how)

@@ -212,6 +212,7 @@ def test_other_words_for_cells_and_moves() -> None:
     assert facts(plain)["known"] == facts(renamed)["known"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("reveal", ["cumulative", "current"])
 def test_the_contract(reveal: str) -> None:
     config = build(GridConfig, {"size": 9, "view_radius": 2, "reveal": reveal}, "env")

@@ -220,6 +220,7 @@ def test_scenes_that_need_more_than_the_horizon_are_drawn_again() -> None:
         solvable(lambda chance: draw_two_paths(11, chance), 1, rng)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("rooms", "least"), SHORTEST_HORIZON.items())
 def test_the_shortest_horizon_leaves_one_world_of_rooms_in_ten(
     rooms: int, least: int

@@ -367,6 +367,7 @@ def test_optimal_play_ignores_a_useless_key() -> None:
     assert found["keys.pickup"].value == found["keys.pickup.control"].value
 
 
+@pytest.mark.extended
 def test_a_random_agent_takes_the_key_as_often_as_the_occupancy_of_its_model_says() -> (
     None
 ):

@@ -33,6 +33,7 @@ def enumerated(
     return asyncio.run(together())
 
 
+@pytest.mark.extended
 def test_probabilities_are_the_frequencies_of_samples(tiny: TransformersModel) -> None:
     assert isinstance(tiny, HasProbabilities)
     (answers,) = enumerated(tiny, [request()])

@@ -261,6 +261,7 @@ def test_log_probabilities_tell_nano_from_its_sibling(
         assert read_replays(journal, "w", "0/0/0") == {}
 
 
+@pytest.mark.extended
 def test_at_temperature_0_the_likeliest_tokens_tell_nano_from_its_sibling(
     local: Path, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def values(measurements: list[Measurement]) -> list[float]:
     return [value for value in found if value is not None]
 
 
+@pytest.mark.extended
 def test_the_contract() -> None:
     check_reproduction(lambda: STUDY)
 
@@ -125,6 +126,7 @@ def test_the_published_rule_is_never_more_accurate_than_the_exact_one() -> None:
         assert (published.beta > 0) == (exact.beta > 0)
 
 
+@pytest.mark.extended
 def test_what_is_not_certified_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     hurried = partial(known_utility, iterations=0)
     monkeypatch.setattr("gde_plugins.meg.cliffworld.study.known_utility", hurried)

@@ -20,6 +20,7 @@ HORIZON = 6
 ERRING = epsilon_greedy(greedy(WORLD, HORIZON), 0.2)
 
 
+@pytest.mark.extended
 def test_a_network_is_a_lower_bound_that_reaches_the_tabular_optimum() -> None:
     torch = pytest.importorskip("torch")
     rng, world = (

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.request.catalogue import Catalogue
 
@@ -24,6 +26,7 @@ PLAN = Plan(
 )
 
 
+@pytest.mark.extended
 def test_no_first_observation_is_trained_and_tested_on(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def fitted(train: ProbeDataset) -> PlacesReadout:
     return readout
 
 
+@pytest.mark.extended
 def test_it_keeps_the_promises_of_a_probe() -> None:
     check_probe(lambda: PlacesProbe(PlacesConfig(layer=(1,))))
 

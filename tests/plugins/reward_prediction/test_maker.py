@@ -78,6 +78,7 @@ def test_every_success_succeeds_and_no_failure_does(name: str, tmp_path: Path) -
     )
 
 
+@pytest.mark.extended
 def test_a_build_is_the_same_in_parts_and_in_processes(tmp_path: Path) -> None:
     whole, parts, spread = (tmp_path / name for name in ("whole", "parts", "spread"))
     build_domain(order(whole, n_tasks=12), ALONE, quiet)
@@ -228,6 +229,7 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(
     assert path.read_bytes() == before
 
 
+@pytest.mark.extended
 def test_further_tasks_are_made_until_there_are_as_many_preferences(
     tmp_path: Path,
 ) -> None:

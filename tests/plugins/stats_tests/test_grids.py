@@ -48,6 +48,7 @@ def test_the_optimal_agent_does_the_same_everywhere(
     assert optimal["accuracy.p_any"].value == 1.0
 
 
+@pytest.mark.extended
 def test_a_symmetric_random_agent_is_not_caught(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_expert_does_every_type_of_task(task_type: str, made: Make) -> None:
     assert environment.world().labels["task_type"] == task_type
 
 
+@pytest.mark.extended
 def test_the_expert_puts_away_what_is_in_the_way(made: Make) -> None:
     environment = made("alfworld", **SMALL, play_on=True)
     shown = environment.reset(0)
@@ -226,6 +227,7 @@ def test_what_cannot_be_played_says_so(made: Make, tmp_path: Path) -> None:
         environment.reset(0)
 
 
+@pytest.mark.extended
 def test_what_is_remembered_is_told_to_the_letter(
     made: Make, context: PlainContext
 ) -> None:
@@ -252,6 +254,7 @@ def test_what_is_remembered_is_told_to_the_letter(
     assert translations == 1
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(
     not PUBLISHED.is_file(),
     reason="needs the scenes of ../shared/data/alfworld-scenes.tar.xz",

@@ -34,6 +34,7 @@ def test_the_contract_is_kept(context: PlainContext) -> None:
     )
 
 
+@pytest.mark.extended
 def test_the_gold_path_is_followed_in_listed_words_to_the_full_score(
     made: Make,
 ) -> None:

@@ -26,6 +26,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.extended
 def test_the_contract_is_kept(context: PlainContext) -> None:
     check_environment(
         partial(fresh, context, "textworld", **SMALL),

@@ -27,6 +27,7 @@ from gde.numerics.stats import MINIMUM_CLUSTERS
 QUICK, RUNS, INTERVALS, FAMILIES = 150, 10_000, 2_000, 2_000
 
 
+@pytest.mark.extended
 def test_tests_hold_their_level_roughly() -> None:
     shares = [
         *paired("rates", 20, QUICK).values(),
@@ -39,6 +40,7 @@ def test_tests_hold_their_level_roughly() -> None:
     )
 
 
+@pytest.mark.extended
 def test_intervals_cover_roughly() -> None:
     shares = [*coverage("rates", 25, QUICK).values(), *estimates(25, QUICK).values()]
     assert min(shares) > 0.89

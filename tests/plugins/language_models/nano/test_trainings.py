@@ -98,6 +98,7 @@ def test_a_run_is_asked_in_its_style_and_carries_its_notice(
     assert completion.prompt[-1].content.startswith(INSTRUCTION)
 
 
+@pytest.mark.extended
 def test_after_reasoning_nothing_can_be_read_where_there_is_none(
     tmp_path: Path,
 ) -> None:

@@ -64,6 +64,7 @@ def test_every_episode_is_read_whatever_its_format_and_view(evidence: Evidence) 
         assert np.ptp(one.values) > 0
 
 
+@pytest.mark.extended
 def test_formats_tell_the_same(evidence: Evidence) -> None:
     told: dict[tuple[object, ...], set[Moment | None]] = {}
     for one in evidence.trajectories:
@@ -79,6 +80,7 @@ def _says_hands(one: Trajectory) -> bool:
     return "carr" in one.turns[0].observation.text.replace("can be carried", "")
 
 
+@pytest.mark.extended
 def test_things_are_where_the_record_has_them(evidence: Evidence) -> None:
     n_carried = 0
     for one in evidence.trajectories:
@@ -124,6 +126,7 @@ def _recorded(
     return lying, facts["carrying"]  # type: ignore[index]
 
 
+@pytest.mark.extended
 def test_doors_are_followed_where_they_are_not_told_to_be_open(
     evidence: Evidence,
 ) -> None:
