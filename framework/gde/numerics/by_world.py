@@ -2,18 +2,24 @@
 them.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TypeVar
+
+import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.grouping import grouped
 from gde.data.json import Labels
+from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.parts.metric import Metric
+from gde.numerics.episode_metric import EpisodeMetric, Row, tabulate
+from gde.parts.metric import Declared, Metric
 
 PlaceT = TypeVar("PlaceT", bound=Hashable)
 
@@ -77,25 +83,72 @@ def measured(
     Raises:
         GdeError: a metric raises. The message names metric and world.
     """
-    found: dict[Quantity, dict[PlaceT, float]] = {}
+    found: dict[str, dict[Quantity, dict[PlaceT, float]]] = {}
+    asked = []
+    for name, metric in metrics:
+        found[name] = {}
+        if parts and isinstance(_bare(metric), EpisodeMetric):
+            found[name] = _from_facts(name, metric, parts)
+        else:
+            asked.append((name, metric))
+
     for place, part in parts.items():
-        for name, metric in metrics:
-            for measurement in _measure(name, metric, part):
+        for name, metric in asked:
+            with _naming(name, part.part["world"]):
+                measurements = metric(part)
+            for measurement in measurements:
                 # A world without a number is left out of the comparison, not counted as
                 # zero.
                 if measurement.value is None:
                     continue
                 quantity = Quantity.of(measurement)
-                values = found.setdefault(quantity, {})
+                values = found[name].setdefault(quantity, {})
                 values[place] = measurement.value
+    return {quantity: one[quantity] for one in found.values() for quantity in one}
+
+
+def _from_facts(
+    name: str, declared: Metric, parts: Mapping[PlaceT, Evidence]
+) -> dict[Quantity, dict[PlaceT, float]]:
+    """The numbers of all parts at once, where they follow from facts of episodes."""
+    metric = _bare(declared)
+    assert isinstance(metric, EpisodeMetric)
+    measures = declared.measures if isinstance(declared, Declared) else Measures()
+    episodes: list[Trajectory] = []
+    groups: list[int] = []
+    for i, part in enumerate(parts.values()):
+        episodes += part.trajectories
+        groups += [i] * len(part.trajectories)
+    evidence = replace(next(iter(parts.values())), trajectories=episodes)
+
+    def ask(_: str, one: Trajectory, row: Row) -> tuple[float, ...]:
+        with _naming(name, one.world.id):
+            return row()
+
+    table = tabulate({name: metric}, evidence, ask)[name]
+    found = {}
+    for number in metric.numbers:
+        values = number.each(table, np.array(groups), len(parts)).tolist()
+        known = {
+            place: value
+            for place, value in zip(parts, values, strict=True)
+            if not isnan(value)
+        }
+        if known:
+            unit = measures[number.name].unit
+            found[Quantity(name=number.name, unit=unit)] = known
     return found
 
 
-def _measure(name: str, metric: Metric, part: Evidence) -> Sequence[Measurement]:
-    # A metric is a plugin's: any error of it must say which metric and which world.
+def _bare(metric: Metric) -> Metric:
+    return metric.metric if isinstance(metric, Declared) else metric
+
+
+@contextmanager
+def _naming(metric: str, world: object) -> Iterator[None]:
+    """Say the metric and the world in an error: a metric is a plugin's."""
     try:
-        return metric(part)
+        yield
     except Exception as error:
-        world = part.part["world"]
         reason = str(error) if isinstance(error, GdeError) else repr(error)
-        raise GdeError(f"metric {name!r} fails on world {world}: {reason}") from error
+        raise GdeError(f"metric {metric!r} fails on world {world}: {reason}") from error

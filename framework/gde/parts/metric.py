@@ -1,6 +1,6 @@
 """Metrics, which turn evidence into numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -34,9 +34,11 @@ class Declared:
         Raises:
             GdeError: a number has another unit than its measure.
         """
-        return [
-            with_unit(one, self.measures[one.name]) for one in self.metric(evidence)
-        ]
+        return self.with_units(self.metric(evidence))
+
+    def with_units(self, found: Iterable[Measurement]) -> Sequence[Measurement]:
+        """Numbers of the metric with their units, as a call gives them."""
+        return [with_unit(one, self.measures[one.name]) for one in found]
 
 
 @runtime_checkable

@@ -1,21 +1,18 @@
 """Directness of the agent's way to the goal: losses of decisions, regret and SPL."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import fsum, inf, isclose, isfinite
-from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gde.data.evidence import Evidence
 from gde.data.mdp import Floats, TabularMDP
-from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
-from gde.numerics.episodes import CERTIFIED, lacking, over_episodes, played, unmeasured
-from gde.numerics.stats import cluster_mean
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.episodes import CERTIFIED
+from gde.numerics.numbers import Mean, Missing
 from gde.numerics.tabular import solve
-from gde_plugins.behaviour.performance import NO_GOAL
+from gde_plugins.behaviour.performance import NO_GOAL, UNCERTIFIED
 from gde_plugins.behaviour.visits import IDENTIFIED, state_index
 
 
@@ -112,102 +109,97 @@ def _is_perturbed(trajectory: Trajectory) -> bool:
     return len(flags) > 1
 
 
-SPL = "efficiency.spl"
-REGRET = "efficiency.regret"
-RECENT = 64
-"""Number of solved worlds in memory. Few suffice, because episodes come in the order of
-their worlds.
-"""
-NO_MODEL = "the environment gives no tabular model"
-
-
-def efficiency(evidence: Evidence) -> Sequence[Measurement]:
-    """Success weighted by path length (Anderson et al. 2018), and regret; n counts
-    episodes.
-
-    "efficiency.regret" is the loss of an episode's decisions against the best ones, in
-    the reward of the certified model. In grids it is the number of turns spent without
-    coming nearer. "efficiency.spl" is 0 for an episode that fails and C / (C + regret)
-    for one that succeeds, with C the least cost of reaching the goal. If every step
-    costs one, it is L* / max(L*, L) of the shortest way L* and the way taken L. Neither
-    is measured if anything changed the world or moved the agent half-way (`recovery` is
-    about such episodes). A distractor does neither.
-    """
-    reason = lacking(played(evidence), IDENTIFIED, CERTIFIED)
-    if not reason and evidence.mdp is None:
-        reason = NO_MODEL
-    if reason:
-        return _unmeasured(reason)
-
-    episodes = list(_episodes(evidence))
+_SOLVED: WeakKeyDictionary[TabularMDP, Losses] = WeakKeyDictionary()
+"""The losses of the worlds that are in memory: episodes of one world share its model."""
+NEEDS = (
+    Missing("unidentified", "turns", f"{{}} of {{}} turns have no {IDENTIFIED.what}"),
+    UNCERTIFIED,
+    Missing("unmodelled", "played", "the environment gives no tabular model"),
     # A mean over the unchanged episodes alone would favour agents that are quick enough
     # to avoid the change.
-    n_changed = sum(one.regret is None for one in episodes)
-    if n_changed:
-        return _unmeasured(
-            f"the world changed or the agent was moved within {n_changed} of {len(episodes)} episodes"
-        )
-    return [_spl(evidence, episodes), _regret(evidence, episodes)]
+    Missing(
+        "changed",
+        "played",
+        "the world changed or the agent was moved within {} of {} episodes",
+    ),
+)
 
 
-class _Episode(NamedTuple):
-    """Numbers of an episode."""
+def _facts(episode: Trajectory, model: Model) -> Facts:
+    found: dict[str, float | None] = dict.fromkeys(efficiency.columns)
+    found["turns"] = len(episode.turns)
+    found["unidentified"] = sum(not IDENTIFIED.met(turn) for turn in episode.turns)
+    found["uncertified"] = sum(not CERTIFIED.met(turn) for turn in episode.turns)
+    if not episode.turns or found["unidentified"] or found["uncertified"]:
+        return found
 
-    cluster: str
-    cost: float
-    """Least cost of reaching the goal."""
-    regret: float | None
-    success: float | None
+    found["played"] = 1
+    found["unmodelled"] = model is None
+    if model is None:
+        return found
+    mdp = model()
+    if mdp not in _SOLVED:
+        _SOLVED[mdp] = Losses.of(mdp)
+    regret = _SOLVED[mdp].regret(episode)
+    found["changed"] = regret is None
+    if regret is None:
+        return found
 
-    @property
-    def directness(self) -> float | None:
-        """Least cost as a share of the actual cost, in [0, 1]; None if the goal costs
-        nothing.
-        """
-        if self.success != 1:
-            return 0.0
-        if self.cost <= 0:
-            return None
-        return self.cost / (self.cost + (self.regret or 0.0))
-
-
-def _episodes(evidence: Evidence) -> Iterator[_Episode]:
-    if evidence.mdp is None:
-        return
-    solved = lru_cache(RECENT)(Losses.of)
-    for one in played(evidence):
-        # Minus the optimal value of the start is the least cost of reaching the goal.
-        losses = solved(evidence.mdp(one))
-        cost = -(one.turns[0].value or 0.0)
-        yield _Episode(one.world.cluster, cost, losses.regret(one), one.success)
-
-
-def _spl(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
-    shares: list[tuple[str, float]] = []
-    for one in episodes:
-        if one.success is None:
-            return unmeasured(SPL, NO_GOAL)
-        share = one.directness
-        if share is not None:
-            shares.append((one.cluster, share))
-
-    n_free = len(episodes) - len(shares)
-    if n_free:
-        return unmeasured(
-            SPL,
-            f"reaching the goal has no cost in {n_free} of {len(episodes)} episodes",
-        )
-    return over_episodes(evidence, SPL, shares)
+    # Minus the optimal value of the start is the least cost of reaching the goal.
+    cost = -(episode.turns[0].value or 0.0)
+    found["goalless"] = episode.success is None
+    found["unreached"] = not isfinite(regret)
+    found["regret"] = regret if isfinite(regret) else None
+    found["free"] = episode.succeeded and cost <= 0
+    if not episode.succeeded:
+        found["spl"] = 0.0
+    elif cost > 0:
+        found["spl"] = cost / (cost + regret)
+    return found
 
 
-def _regret(evidence: Evidence, episodes: Sequence[_Episode]) -> Measurement:
-    regrets = [(one.cluster, one.regret or 0.0) for one in episodes]
-    n_lost = sum(not isfinite(regret) for _, regret in regrets)
-    if n_lost:
-        reason = f"infinite in {n_lost} of {len(regrets)} episodes: the goal was put out of reach"
-        return unmeasured(REGRET, reason)
-    return over_episodes(evidence, REGRET, regrets, cluster_mean)
+efficiency = EpisodeMetric(
+    columns=(
+        *("turns", "unidentified", "uncertified", "played", "unmodelled", "changed"),
+        *("goalless", "free", "spl", "unreached", "regret"),
+    ),
+    facts=_facts,
+    numbers=(
+        Mean(
+            "efficiency.spl",
+            "spl",
+            missing=(
+                *NEEDS,
+                Missing("goalless", "played", NO_GOAL),
+                Missing(
+                    "free",
+                    "played",
+                    "reaching the goal has no cost in {} of {} episodes",
+                ),
+            ),
+        ),
+        Mean(
+            "efficiency.regret",
+            "regret",
+            share=False,
+            missing=(
+                *NEEDS,
+                Missing(
+                    "unreached",
+                    "played",
+                    "infinite in {} of {} episodes: the goal was put out of reach",
+                ),
+            ),
+        ),
+    ),
+)
+"""Success weighted by path length (Anderson et al. 2018), and regret; n counts episodes.
 
-
-def _unmeasured(reason: str) -> list[Measurement]:
-    return [unmeasured(SPL, reason), unmeasured(REGRET, reason)]
+"efficiency.regret" is the loss of an episode's decisions against the best ones, in the
+reward of the certified model. In grids it is the number of turns spent without coming
+nearer. "efficiency.spl" is 0 for an episode that fails and C / (C + regret) for one that
+succeeds, with C the least cost of reaching the goal. If every step costs one, it is L* /
+max(L*, L) of the shortest way L* and the way taken L. Neither is measured if anything
+changed the world or moved the agent half-way (`recovery` is about such episodes). A
+distractor does neither.
+"""

@@ -1,70 +1,64 @@
 """Success rate, accuracy and length of episodes."""
 
-from collections.abc import Sequence
-from statistics import fmean
-
-from gde.data.evidence import Evidence
-from gde.data.result import Measurement
-from gde.numerics.episodes import (
-    CERTIFIED,
-    NOTHING_FINISHED,
-    Place,
-    by_world,
-    count,
-    finished,
-    is_optimal,
-    lacking,
-    over_episodes,
-    over_worlds,
-    played,
-    pooled_share,
-    unmeasured,
-)
-from gde.numerics.stats import cluster_mean
+from gde.data.trajectory import Trajectory
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.episodes import CERTIFIED, is_optimal
+from gde.numerics.numbers import Mean, Missing, Ratio
 
 NO_GOAL = "the world has no goal that can be reached"
+UNCERTIFIED = Missing(
+    "uncertified", "turns", f"{{}} of {{}} turns have no {CERTIFIED.what}"
+)
 
 
-def success(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the success rate: the share of the goal that finished episodes reach
-    (Arghal et al. 2026, eq. 1).
-
-    In most worlds an episode reaches all or nothing.
-    """
-    found = [(one.world.cluster, one.success) for one in finished(evidence)]
-    reached = [(cluster, success) for cluster, success in found if success is not None]
-    reason = NO_GOAL if found else NOTHING_FINISHED
-    return [over_episodes(evidence, "success", reached, reason=reason)]
+def _success(episode: Trajectory, _: Model) -> Facts:
+    return {"success": episode.success}
 
 
-def accuracy(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the per-action accuracy (Arghal et al. 2026, eqs. 2 and 3), and the same
-    pooled over all steps.
-
-    "accuracy" is the share of optimal actions in a trajectory, averaged over the
-    trajectories of a world, then over worlds: its n is the number of worlds.
-    "accuracy.pooled" gives every step the same weight: its n is the number of steps. An
-    unusable answer is a step that was not optimal.
-    """
-    if reason := lacking(played(evidence), CERTIFIED):
-        return [unmeasured(name, reason) for name in ("accuracy", "accuracy.pooled")]
-
-    counts = []
-    shares = []
-    for trajectory in played(evidence):
-        of_episode = count(trajectory, map(is_optimal, trajectory.turns))
-        counts.append(of_episode)
-        shares.append((Place.of(trajectory), of_episode.hits / of_episode.of))
-    means = {place: fmean(of_world) for place, of_world in by_world(shares).items()}
-    return [
-        over_worlds(evidence, "accuracy", means),
-        pooled_share(evidence, "accuracy.pooled", counts),
-    ]
+def _accuracy(episode: Trajectory, _: Model) -> Facts:
+    turns = episode.turns
+    return {
+        "turns": len(turns),
+        "uncertified": sum(not CERTIFIED.met(turn) for turn in turns),
+        "optimal": sum(map(is_optimal, turns)),
+    }
 
 
-def length(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the mean number of turns of a finished episode, unusable answers
-    included.
-    """
-    turns = [(one.world.cluster, len(one.turns)) for one in finished(evidence)]
-    return [over_episodes(evidence, "length", turns, cluster_mean)]
+def _length(episode: Trajectory, _: Model) -> Facts:
+    return {"turns": len(episode.turns)}
+
+
+success = EpisodeMetric(
+    columns=("success",),
+    facts=_success,
+    numbers=(Mean("success", "success", reason=NO_GOAL),),
+)
+"""The success rate: the share of the goal that finished episodes reach (Arghal et al.
+2026, eq. 1).
+
+In most worlds an episode reaches all or nothing.
+"""
+
+accuracy = EpisodeMetric(
+    columns=("turns", "uncertified", "optimal"),
+    facts=_accuracy,
+    numbers=(
+        Mean("accuracy", "optimal", per="turns", over="worlds", missing=(UNCERTIFIED,)),
+        Ratio("accuracy.pooled", "optimal", per="turns", missing=(UNCERTIFIED,)),
+    ),
+)
+"""The per-action accuracy (Arghal et al. 2026, eqs. 2 and 3), and the same pooled over
+all steps.
+
+"accuracy" is the share of optimal actions in a trajectory, averaged over the
+trajectories of a world, then over worlds: its n is the number of worlds.
+"accuracy.pooled" gives every step the same weight: its n is the number of steps. An
+unusable answer is a step that was not optimal.
+"""
+
+length = EpisodeMetric(
+    columns=("turns",),
+    facts=_length,
+    numbers=(Mean("length", "turns", share=False),),
+)
+"""The mean number of turns of a finished episode, unusable answers included."""

@@ -3,11 +3,14 @@ twice.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from gde.data.evidence import Evidence
+from gde.data.measure import Measures
 from gde.data.observation import World
 from gde.data.result import Measurement
 from gde.data.trajectory import EpisodeKey, Trajectory
+from gde.parts.metric import Declared
 from gde.stages.progress import Progress
 from gde.stages.scoring import score
 
@@ -41,18 +44,22 @@ class Named:
         return (found,)
 
 
-def unmakable() -> Named:
+def unmakable() -> Declared:
     raise OSError("no data")
+
+
+def declared(name: str) -> Declared:
+    return Declared(Named(name), Measures())
 
 
 def told(*metrics: str) -> list[Progress]:
     """The progress that is told while metrics of these names are taken."""
     seen: list[Progress] = []
     makers = [
-        (name, unmakable if name == "lost" else lambda name=name: Named(name))
+        (name, unmakable if name == "lost" else partial(declared, name))
         for name in metrics
     ]
-    score(makers, EVIDENCE, CONDITIONS, watch=seen.append)  # type: ignore[arg-type]
+    score(makers, EVIDENCE, CONDITIONS, watch=seen.append)
     return seen
 
 
@@ -63,6 +70,6 @@ def test_each_metric_on_the_whole_and_each_condition_is_one_step() -> None:
     assert seen == [*expected, Progress("metrics", 9, 9)]
 
 
-def test_the_steps_of_a_metric_that_cannot_be_made_are_passed_over() -> None:
+def test_a_metric_that_cannot_be_made_has_no_steps() -> None:
     steps = [(one.done, one.total) for one in told("lost", "b")]
-    assert steps == [(3, 6), (4, 6), (5, 6), (6, 6)]
+    assert steps == [(0, 3), (1, 3), (2, 3), (3, 3)]

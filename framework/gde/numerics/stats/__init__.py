@@ -25,6 +25,7 @@ from gde.numerics.stats._estimates import cluster_mean as cluster_mean
 from gde.numerics.stats._estimates import cluster_ratio as cluster_ratio
 from gde.numerics.stats._estimates import cluster_share as cluster_share
 from gde.numerics.stats._estimates import expanded_bca as expanded_bca
+from gde.numerics.stats._estimates import within_trials as within_trials
 from gde.numerics.stats._families import adjusted as adjusted
 from gde.numerics.stats._families import benjamini_hochberg as benjamini_hochberg
 from gde.numerics.stats._families import holm as holm

@@ -125,12 +125,7 @@ def cluster_share(
 
     # Unequal lengths are left to `cluster_sums`, which says so.
     if hits.shape == trials.shape:
-        within = hits.clip(0, trials)
-        if np.abs(hits - within).max(initial=0) > ROUNDING:
-            raise ValueError(
-                "cluster_share: hits must lie between 0 and trials in every row"
-            )
-        hits = within
+        hits = within_trials(hits, trials)
 
     above, below = _informative(*cluster_sums(hits, trials, clusters))
     G = len(above)
@@ -149,6 +144,20 @@ def cluster_share(
         n=len(hits),
         n_clusters=G,
     )
+
+
+def within_trials(hits: Floats, trials: Floats) -> Floats:
+    """The hits (N,), without what rounding has added beyond 0 and `trials` (N,).
+
+    Raises:
+        ValueError: it is more than rounding.
+    """
+    within = hits.clip(0, trials)
+    if np.abs(hits - within).max(initial=0) > ROUNDING:
+        raise ValueError(
+            "cluster_share: hits must lie between 0 and trials in every row"
+        )
+    return within
 
 
 def cluster_sums(
