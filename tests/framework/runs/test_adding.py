@@ -152,6 +152,17 @@ def test_a_metric_that_fails_now_loses_nothing_that_it_measured(
             assert failure.reason == "no weights here (keeps its earlier numbers)"
 
 
+def test_the_failure_of_a_metric_that_is_not_asked_again_is_kept(
+    asking: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Asking, "there", False)
+    plan = replace(PLAN, metrics=("success", Choice.of(Asking, alias="asked")))
+    before = evaluate(plan, tmp_path / "run", asking)
+    after = rescore(tmp_path / "run", catalogue=asking)
+    assert [one.reason for one in after.failures] == ["no weights here"]
+    assert (after.failures, after.status) == (before.failures, "partial")
+
+
 @pytest.mark.parametrize(
     "other",
     [
