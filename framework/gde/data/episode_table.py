@@ -1,8 +1,8 @@
 """What is known of each episode, as columns."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,23 @@ ENDING = "ending."
 """Begins the names of columns that are one where an episode ended so, else zero."""
 
 
+class Head(NamedTuple):
+    """An episode without what happened in it."""
+
+    episode: str
+    """Its key."""
+    condition: int
+    world: str
+    cluster: str
+    ending: Ending
+
+    @classmethod
+    def of(cls, one: Trajectory) -> "Head":
+        """The head of an episode."""
+        key, world = one.key, one.world
+        return cls(str(key), key.condition, world.id, world.cluster, one.ending)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EpisodeTable:
     """N episodes and the facts of one metric about them."""
@@ -25,34 +42,26 @@ class EpisodeTable:
     conditions: Ints
     """(N,) index of the condition."""
     worlds: Ints
-    """(N,) number of the world."""
+    """(N,) number of the world, in the order of their names."""
     clusters: Ints
-    """(N,) number of the world's cluster, in the order of their names."""
+    """(N,) number of the world's cluster, likewise."""
     endings: Ints
     """(N,) place of the ending in `ENDINGS`."""
     facts: Mapping[str, Floats]
     """(N,) each, by name; nan where there is none, as of failed episodes."""
+    faults: NDArray[np.bool_]
+    """(N,) whether to ask for the facts has failed."""
 
     @classmethod
-    def of(cls, trajectories: Iterable[Trajectory]) -> "EpisodeTable":
+    def of(cls, heads: Sequence[Head]) -> "EpisodeTable":
         """The episodes without facts."""
-        conditions = []
-        worlds = []
-        clusters = []
-        endings = []
-        numbers: dict[str, int] = {}
-        for one in trajectories:
-            conditions.append(one.key.condition)
-            worlds.append(numbers.setdefault(one.world.id, len(numbers)))
-            clusters.append(one.world.cluster)
-            endings.append(ENDINGS.index(one.ending))
-        places = {name: i for i, name in enumerate(sorted(set(clusters)))}
         return cls(
-            conditions=np.array(conditions, dtype=np.int64),
-            worlds=np.array(worlds, dtype=np.int64),
-            clusters=np.array([places[name] for name in clusters], dtype=np.int64),
-            endings=np.array(endings, dtype=np.int64),
+            conditions=np.array([one.condition for one in heads], dtype=np.int64),
+            worlds=_numbered([one.world for one in heads]),
+            clusters=_numbered([one.cluster for one in heads]),
+            endings=np.array([ENDINGS.index(one.ending) for one in heads], np.int64),
             facts={},
+            faults=np.zeros(len(heads), dtype=bool),
         )
 
     def __len__(self) -> int:
@@ -77,4 +86,20 @@ class EpisodeTable:
             clusters=self.clusters[chosen],
             endings=self.endings[chosen],
             facts={name: column[chosen] for name, column in self.facts.items()},
+            faults=self.faults[chosen],
         )
+
+
+@runtime_checkable
+class Tabulated(Protocol):
+    """Episodes of which metrics have told the facts."""
+
+    @property
+    def tables(self) -> Mapping[object, EpisodeTable]:
+        """All of the episodes, by metric."""
+
+
+def _numbered(names: Sequence[str]) -> Ints:
+    """The place of each name among all, sorted."""
+    places = {name: i for i, name in enumerate(sorted(set(names)))}
+    return np.array([places[name] for name in names], dtype=np.int64)

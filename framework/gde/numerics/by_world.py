@@ -94,7 +94,7 @@ def measured(
 
     for place, part in parts.items():
         for name, metric in asked:
-            with _naming(name, part.part["world"]):
+            with _naming(name, f" on world {part.part['world']}"):
                 measurements = metric(part)
             for measurement in measurements:
                 # A world without a number is left out of the comparison, not counted as
@@ -121,14 +121,15 @@ def _from_facts(
         groups += [i] * len(part.trajectories)
     evidence = replace(next(iter(parts.values())), trajectories=episodes)
 
-    def ask(_: str, one: Trajectory, row: Row) -> tuple[float, ...]:
-        with _naming(name, one.world.id):
+    def ask(one: Trajectory, row: Row) -> tuple[float, ...]:
+        with _naming(name, f" on world {one.world.id}"):
             return row()
 
-    table = tabulate({name: metric}, evidence, ask)[name]
+    table = tabulate(metric, evidence, ask)
     found = {}
     for number in metric.numbers:
-        values = number.each(table, np.array(groups), len(parts)).tolist()
+        with _naming(name):
+            values = number.each(table, np.array(groups), len(parts)).tolist()
         known = {
             place: value
             for place, value in zip(parts, values, strict=True)
@@ -145,10 +146,10 @@ def _bare(metric: Metric) -> Metric:
 
 
 @contextmanager
-def _naming(metric: str, world: object) -> Iterator[None]:
+def _naming(metric: str, where: str = "") -> Iterator[None]:
     """Say the metric and the world in an error: a metric is a plugin's."""
     try:
         yield
     except Exception as error:
         reason = str(error) if isinstance(error, GdeError) else repr(error)
-        raise GdeError(f"metric {metric!r} fails on world {world}: {reason}") from error
+        raise GdeError(f"metric {metric!r} fails{where}: {reason}") from error

@@ -1,14 +1,14 @@
 """Metrics whose numbers follow from facts of single episodes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import nan
+from math import isfinite, nan
 from numbers import Real
 
 import numpy as np
 
-from gde.data.episode_table import EpisodeTable
+from gde.data.episode_table import EpisodeTable, Floats, Head, Tabulated
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.result import Measurement
@@ -24,7 +24,7 @@ no environment is known. It raises GdeError where the environment has none.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class EpisodeMetric:
     """Facts of each episode, and numbers over them.
 
@@ -45,12 +45,16 @@ class EpisodeMetric:
         Raises:
             GdeError: the facts have other names or types.
         """
-        tables = tabulate({"": self}, evidence, _asked)
-        return self.measured(tables[""], evidence.seed)
+        table = None
+        if isinstance(evidence.trajectories, Tabulated):
+            table = evidence.trajectories.tables.get(self)
+        if table is None:
+            table = tabulate(self, evidence)
+        return [number.measured(table, evidence.seed) for number in self.numbers]
 
-    def measured(self, table: EpisodeTable, seed: int) -> Sequence[Measurement]:
-        """The numbers of all episodes of a table; `seed` is that of the resampling."""
-        return [number.measured(table, seed) for number in self.numbers]
+    def table(self, episodes: EpisodeTable, rows: Floats) -> EpisodeTable:
+        """N episodes with their rows (N, columns)."""
+        return replace(episodes, facts=dict(zip(self.columns, rows.T, strict=True)))
 
     def row(self, trajectory: Trajectory, model: Model) -> tuple[float, ...]:
         """The facts of an episode in the order of `columns`, nan for None.
@@ -65,45 +69,36 @@ class EpisodeMetric:
         row = []
         for name in self.columns:
             fact = found[name]
-            if not isinstance(fact, Real | None):
-                raise GdeError(f"its fact {name!r} is {fact!r}: give a number or None")
+            if fact is not None and not (isinstance(fact, Real) and isfinite(fact)):
+                raise GdeError(
+                    f"its fact {name!r} is {fact!r}: give a finite number or None"
+                )
             row.append(nan if fact is None else float(fact))
         return tuple(row)
 
 
 Row = Callable[[], tuple[float, ...]]
 """Asks a metric for the row of an episode."""
-Ask = Callable[[str, Trajectory, Row], tuple[float, ...] | None]
-"""Gets the row of an episode from the metric of a label; None leaves it without
-facts.
-"""
+Ask = Callable[[Trajectory, Row], tuple[float, ...]]
+"""Gets the row of an episode, in a way that says whose error it raises."""
 
 
 def tabulate(
-    metrics: Mapping[str, EpisodeMetric], evidence: Evidence, ask: Ask
-) -> dict[str, EpisodeTable]:
-    """The table of each metric, by label, from one pass over the episodes."""
-    rows: dict[str, list[tuple[float, ...]]] = {name: [] for name in metrics}
+    metric: EpisodeMetric, evidence: Evidence, ask: Ask | None = None
+) -> EpisodeTable:
+    """The table of a metric, from one pass over the episodes.
 
-    def followed() -> Iterator[Trajectory]:
-        for one in evidence.trajectories:
-            model = evidence.mdp and partial(evidence.mdp, one)
-            for name, metric in metrics.items():
-                row = None
-                if one.ending != "failed":
-                    row = ask(name, one, partial(metric.row, one, model))
-                rows[name].append(row or (nan,) * len(metric.columns))
-            yield one
-
-    episodes = EpisodeTable.of(followed())
-    tables = {}
-    for name, metric in metrics.items():
-        shape = (len(episodes), len(metric.columns))
-        values = np.array(rows[name], dtype=np.float64).reshape(shape)
-        facts = dict(zip(metric.columns, values.T, strict=True))
-        tables[name] = replace(episodes, facts=facts)
-    return tables
-
-
-def _asked(_: str, __: Trajectory, row: Row) -> tuple[float, ...]:
-    return row()
+    Raises:
+        GdeError: the facts have other names or types.
+    """
+    heads = []
+    rows = []
+    for one in evidence.trajectories:
+        heads.append(Head.of(one))
+        row = partial(metric.row, one, evidence.mdp and partial(evidence.mdp, one))
+        if one.ending == "failed":
+            rows.append((nan,) * len(metric.columns))
+        else:
+            rows.append(ask(one, row) if ask else row())
+    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(metric.columns))
+    return metric.table(EpisodeTable.of(heads), values)

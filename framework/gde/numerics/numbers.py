@@ -80,8 +80,7 @@ class Mean:
             return unmeasured(self.name, refused)
         above, below, known = _known(table, self.column, self.per)
         if not known.any():
-            finished = (table["ending.failed"] == 0).any()
-            return unmeasured(self.name, self.reason if finished else NOTHING_FINISHED)
+            return unmeasured(self.name, _nothing(table, self.reason))
         values = above / below
         clusters = table.clusters[known]
         if self.over == "worlds":
@@ -124,7 +123,7 @@ class Ratio:
             return unmeasured(self.name, refused)
         above, below, known = _known(table, self.column, self.per)
         if not known.any():
-            return unmeasured(self.name, NOTHING_FINISHED)
+            return unmeasured(self.name, _nothing(table, NOTHING_FINISHED))
         clusters = table.clusters[known]
         rng = generator(seed, "metric", self.name)
         found = (
@@ -158,13 +157,21 @@ class Total:
         return _sums(values, groups, n_groups)
 
 
+def _nothing(table: EpisodeTable, reason: str) -> str:
+    """Why no episode has a value; `reason` where finished ones told their facts."""
+    n_faults = int(table.faults.sum())
+    if n_faults:
+        return f"the facts of {n_faults} of {len(table)} episodes failed"
+    return reason if (table["ending.failed"] == 0).any() else NOTHING_FINISHED
+
+
 def lacking(table: EpisodeTable, missing: tuple[Missing, ...]) -> str:
     """The first that is missing anywhere; empty where nothing is."""
     for each in missing:
         n_missing = int(np.nansum(table[each.column]))
         n = int(np.nansum(table[each.of]))
         if not n:
-            return NOTHING_FINISHED
+            return _nothing(table, NOTHING_FINISHED)
         if n_missing:
             return each.reason.format(n_missing, n)
     return ""

@@ -1,6 +1,6 @@
 """Metrics, which turn evidence into numbers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -27,6 +27,10 @@ class Declared:
 
     metric: Metric
     measures: Measures
+    made_by: str = ""
+    """Identifies what its facts of an episode are made by; empty for a metric given as
+    an object.
+    """
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """A number that no measure declares, or none with a unit, keeps its own.
@@ -34,11 +38,9 @@ class Declared:
         Raises:
             GdeError: a number has another unit than its measure.
         """
-        return self.with_units(self.metric(evidence))
-
-    def with_units(self, found: Iterable[Measurement]) -> Sequence[Measurement]:
-        """Numbers of the metric with their units, as a call gives them."""
-        return [with_unit(one, self.measures[one.name]) for one in found]
+        return [
+            with_unit(one, self.measures[one.name]) for one in self.metric(evidence)
+        ]
 
 
 @runtime_checkable

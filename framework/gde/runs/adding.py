@@ -57,7 +57,8 @@ def rescore(
     ready = _with(own, how, catalogue, "metrics", metrics)
     with _opened(folder, ready, watch) as run:
         earlier = _earlier(run, needed=bool(metrics))
-        result = conclude(run, earlier, _as_before(run))
+        asked = [chosen.label for chosen in ready.metrics] if metrics else ()
+        result = conclude(run, earlier, _as_before(run), asked)
         _add(run, "metrics", metrics)
         return result
 

@@ -17,6 +17,7 @@ from gde.runs.pipeline import Pipeline
 from gde.runs.probing import measures_of_probes
 from gde.runs.rendering import end_with, render_all
 from gde.stages.evidence import gather
+from gde.stages.facts import know_facts
 from gde.stages.model_use import models_used
 from gde.stages.scoring import remarked, score
 from gde.stages.verdicts import results
@@ -27,7 +28,10 @@ EARLIER = "keeps its earlier numbers"
 
 
 def conclude(
-    run: Pipeline, earlier: Result | None = None, as_before: Collection[str] = ()
+    run: Pipeline,
+    earlier: Result | None = None,
+    as_before: Collection[str] = (),
+    anew: Collection[str] = (),
 ) -> Result:
     """Score by the metrics of the plan, store the result and render the reports.
 
@@ -37,6 +41,7 @@ def conclude(
             metric is not asked now, or is not installed here.
         as_before: the metrics that are configured as in `earlier`. Their numbers are
             also kept if they fail now, e.g. because the weights that they ask are gone.
+        anew: the metrics that are asked again for the facts of episodes.
     """
     secrets = run.resources.secrets
     secrets.keep_out(run.journal.noted(NOTED, dict) or ())
@@ -51,14 +56,13 @@ def conclude(
 
     # Metrics may read what was measured before, so the kept numbers are given to them.
     kept = _kept(run, earlier) if earlier else []
+    metrics = run.metrics(besides=_unsaid(run, earlier))
+    seconds = run.ready.how.part_seconds
+    factless = know_facts(evidence, metrics, run.journal, seconds, anew)
     measured, failed = score(
-        run.metrics(besides=_unsaid(run, earlier)),
-        evidence,
-        run.conditions,
-        tuple(kept),
-        run.ready.how.part_seconds,
-        run.watch,
+        metrics, evidence, run.conditions, tuple(kept), seconds, run.watch
     )
+    failed = (*factless, *failed)
 
     evidence, speechless = remarked(evidence, run.metrics())
     silent = {failure.subject for failure in failed}

@@ -1,7 +1,7 @@
 """A run folder as evidence: lazy trajectories, and MDPs of worlds."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import overload
 from weakref import WeakValueDictionary
 
+from gde.data.episode_table import EpisodeTable
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
@@ -43,6 +44,10 @@ class Recorded(Sequence[Trajectory]):
     def __init__(self, path: Path, condition: int | None = None) -> None:
         self._path = path
         self._condition = condition
+        self._whole: Recorded | None = None
+        """All episodes, if these are some of them."""
+        self.tables: Mapping[object, EpisodeTable] = {}
+        """Facts of the episodes by metric, where they are known."""
 
     @cached_property
     def episodes(self) -> list[str]:
@@ -50,11 +55,16 @@ class Recorded(Sequence[Trajectory]):
         with closing(Journal.open(self._path, write=False)) as journal:
             return journal.episodes(self._condition)
 
-    def of_condition(self, condition: int) -> Sequence[Trajectory]:
+    def of_condition(self, condition: int) -> "Recorded":
         """The episodes of one condition."""
-        if self._are_kept:
-            return tuple(one for one in self._kept if one.key.condition == condition)
-        return Recorded(self._path, condition)
+        tables = {
+            metric: table.where(table.conditions == condition)
+            for metric, table in self.tables.items()
+        }
+        part = Recorded(self._path, condition)
+        part.tables = tables
+        part._whole = self
+        return part
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -88,6 +98,10 @@ class Recorded(Sequence[Trajectory]):
 
     @cached_property
     def _kept(self) -> tuple[Trajectory, ...]:
+        if self._whole is not None:
+            return tuple(
+                one for one in self._whole if one.key.condition == self._condition
+            )
         return tuple(self._read(self.episodes))
 
     def _read(self, episodes: Sequence[str]) -> Iterator[Trajectory]:

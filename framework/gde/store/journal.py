@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
+from gde.data.episode_table import Head
 from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
@@ -50,6 +51,11 @@ CLASSES = 3
 """Classes of unusable answers that a result shows."""
 EXAMPLE = 240
 """The most characters of the example of a class."""
+OF_EPISODES = (
+    *("turns", "replays", "activations", "rewards", "judgements"),
+    *("episode_facts", "episodes"),
+)
+"""Tables with what belongs to an episode, but for the answers of models."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -245,7 +251,8 @@ class Journal(Database):
 
     def _forget(self, statements: Sequence[Statement]) -> None:
         if statements:
-            manifest.begin(self.folder, "episodes", "activations", "rewards")
+            stages = ("episodes", "activations", "rewards", "facts")
+            manifest.begin(self.folder, *stages)
             self.write(statements)
 
     def mend(self) -> None:
@@ -433,6 +440,12 @@ class Journal(Database):
             ORDER BY condition, world, repeat"""
         return [row["episode"] for row in self.query(query, (condition,))]
 
+    def heads(self) -> list[Head]:
+        """The finished episodes in order, without what happened in them."""
+        query = """SELECT episode, condition, world_id, iif(base = '', world_id, base), ending FROM episodes
+            WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
+        return [Head(*row) for row in self.query(query)]
+
     def summaries(self) -> Iterator[dict[str, Any]]:
         """Key, world, number of turns, ending and labels of finished episodes.
 
@@ -514,9 +527,8 @@ def _part(scope: str) -> str:
 
 def _forgetting(episode: str) -> list[Statement]:
     """The statements that delete an episode with all that was made of it."""
-    tables = ("turns", "replays", "activations", "rewards", "judgements", "episodes")
     query = "DELETE FROM {} WHERE episode = ?"
-    return [(query.format(table), (episode,)) for table in tables]
+    return [(query.format(table), (episode,)) for table in OF_EPISODES]
 
 
 def _ending(

@@ -27,6 +27,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "activations": ("activations", "replays"),
     "probes": ("probes",),
     "rewards": ("rewards", "judgements"),
+    "facts": ("fact_sets", "episode_facts"),
     "result": ("measurements", "failures"),
     "reports": (),
     "notes": ("facts", "calls", "requests", "interventions"),

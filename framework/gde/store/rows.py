@@ -11,6 +11,7 @@ import numpy as np
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion, Message
+from gde.data.episode_table import ENDINGS
 from gde.data.json import Labels
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
@@ -215,6 +216,8 @@ def read_trajectory(
         raise digests.damaged(episode)
     if not all(digests.is_whole("turns", each) for each in part):
         raise digests.damaged(episode)
+    if row["ending"] not in ENDINGS:
+        raise ValueError(f"no ending is called {row['ending']!r}")
     turns = [read_turn(each, calls.get(each["completion"])) for each in part]
     facts = _decode(row["facts"])
     labels = _labels(row["world_labels"])

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 
-VERSION = 13
+VERSION = 14
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -91,6 +91,13 @@ CREATE TABLE rewards (
 CREATE TABLE judgements (   -- how the rewards of an episode came about, where the reward model says it
     model TEXT NOT NULL, episode TEXT NOT NULL, made_by TEXT NOT NULL, counts TEXT NOT NULL,   -- JSON
     PRIMARY KEY (model, episode)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE fact_sets (     -- metrics that have given facts of episodes
+    number INTEGER PRIMARY KEY, made_by TEXT NOT NULL UNIQUE   -- JSON: metric, versions, configuration
+) STRICT;
+CREATE TABLE episode_facts (
+    episode TEXT PRIMARY KEY,
+    facts TEXT NOT NULL         -- JSON: the number of a set to its list of numbers
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE measurements (
     name TEXT NOT NULL, place TEXT NOT NULL, value REAL, unit TEXT NOT NULL, n INTEGER NOT NULL,

@@ -44,6 +44,7 @@ def made(rows: list[tuple[int, str, int, int, float | None, int]]) -> EpisodeTab
             "success": facts(success),
             "unseen": facts(unseen),
         },
+        faults=np.zeros(len(rows), dtype=bool),
     )
 
 
@@ -119,6 +120,9 @@ def test_why_there_is_no_number_is_said() -> None:
     number = Mean("success", "success", reason="there is no goal")
     assert number.measured(failed, seed=0).reason == "no episode was finished"
     assert number.measured(goalless, seed=0).reason == "there is no goal"
+    faulty = replace(goalless, faults=np.array([True]))
+    reason = "the facts of 1 of 1 episodes failed"
+    assert number.measured(faulty, seed=0).reason == reason
     none = goalless.where(np.array([False]))
     assert number.measured(none, seed=0).reason == "no episode was finished"
 

@@ -2,25 +2,18 @@
 never invented.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from gde.data.evidence import Evidence
-from gde.data.json import Labels
-from gde.data.measure import Measures
 from gde.data.observation import World
-from gde.data.result import Failure, Measurement
+from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import EpisodeKey, Trajectory
-from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
-from gde.numerics.numbers import Mean
-from gde.parts.metric import Declared, Metric
 from gde.stages.evidence import restricted
-from gde.stages.scoring import score as score_declared
+from gde.stages.scoring import score
 
 CONDITIONS = ({"size": 7}, {"size": 9})
 
@@ -48,20 +41,6 @@ EPISODES = (episode(0, 0), episode(0, 1), episode(1, 0))
 EVIDENCE = Evidence(
     trajectories=EPISODES, reward_traces=tuple(map(trace, EPISODES)), seed=5
 )
-
-
-def score(
-    metrics: Sequence[tuple[str, Callable[[], Metric]]],
-    evidence: Evidence,
-    conditions: Sequence[Labels],
-) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """Score by metrics without measures."""
-
-    def declared(make: Callable[[], Metric]) -> Declared:
-        return Declared(make(), Measures())
-
-    makers = [(name, partial(declared, make)) for name, make in metrics]
-    return score_declared(makers, evidence, conditions)
 
 
 class Count:
@@ -162,56 +141,3 @@ def test_a_metric_that_gives_a_measurement_twice_is_a_failure() -> None:
         "twice",
         "metric 'twice' gives 'episodes kind=all' twice",
     )
-
-
-def walls(episode: Trajectory, _: Model) -> Facts:
-    found = episode.labels["walls"]
-    if not found:
-        raise ZeroDivisionError("no walls")
-    return {"walls": float(found)}
-
-
-def of_walls(facts: Callable[[Trajectory, Model], Facts]) -> Callable[[], Metric]:
-    mean = Mean("walls", "walls", share=False)
-    return lambda: EpisodeMetric(columns=("walls",), facts=facts, numbers=(mean,))
-
-
-def test_facts_that_fail_cost_their_episodes_and_are_one_failure() -> None:
-    measurements, failures = score([("walls", of_walls(walls))], EVIDENCE, CONDITIONS)
-    assert [(one.value, one.n, one.where) for one in measurements] == [
-        (1.0, 1, {}),
-        (1.0, 1, {"size": 7}),
-        (None, 0, {"size": 9}),
-    ]
-    (failure,) = failures
-    assert failure.subject == "walls"
-    assert failure.reason == (
-        "fails in 2 of 3 episodes, first in episode 0/0/0: ZeroDivisionError: no walls"
-    )
-    assert "in walls" in failure.traceback
-
-
-@pytest.mark.parametrize(
-    ("facts", "message"),
-    [
-        ({"wall": 1.0}, "its facts are wall: it declares walls"),
-        ({"walls": "one"}, "its fact 'walls' is 'one': give a number or None"),
-    ],
-)
-def test_facts_that_are_not_as_declared_give_no_number(
-    facts: Facts, message: str
-) -> None:
-    measurements, failures = score(
-        [("walls", of_walls(lambda *_: facts)), ("count", Count)], EVIDENCE, ()
-    )
-    assert [one.name for one in measurements] == ["episodes"]
-    (failure,) = failures
-    assert failure.reason.endswith(f"first in episode 0/0/0: {message}")
-
-
-def test_an_episode_that_failed_is_not_asked_for_facts() -> None:
-    lost = replace(EPISODES[0], ending="failed", failure="gone")
-    evidence = replace(EVIDENCE, trajectories=(lost, EPISODES[1]))
-    measurements, failures = score([("walls", of_walls(walls))], evidence, ())
-    assert [(one.value, one.n) for one in measurements] == [(1.0, 1)]
-    assert failures == ()

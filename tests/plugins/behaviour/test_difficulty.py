@@ -11,10 +11,8 @@ import pytest
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.parts.metric import Declared
 from gde.stages.evidence import restricted
 from gde.stages.scoring import score
 from gde_plugins.behaviour.difficulty import NOTHING_VARIES, difficulty
@@ -187,10 +185,7 @@ def test_conditions_are_not_broken_down_again(episode: Episode) -> None:
         {"size": size, "density": density} for size in SIZES for density in DENSITIES
     ]
     measurements, failures = score(
-        [
-            ("accuracy", lambda: Declared(accuracy, Measures())),
-            ("difficulty", lambda: Declared(difficulty, Measures())),
-        ],
+        [("accuracy", lambda: accuracy), ("difficulty", lambda: difficulty)],
         evidence,
         conditions,
     )
