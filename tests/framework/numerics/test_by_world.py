@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 from gde import Evidence, GdeError, Measurement, RewardTrace
+from gde.data.measure import Measure, Measures
 from gde.numerics.by_world import Quantity, measured, split
+from gde.numerics.episode_metric import EpisodeMetric
+from gde.numerics.numbers import Mean
+from gde.parts.metric import Declared
 from gde.testing.samples import sample_evidence
 
 
@@ -69,6 +73,55 @@ def test_a_part_of_several_worlds_is_named_after_the_first() -> None:
     (part,) = split(replace(sample, trajectories=renamed), lambda one: "all").values()
     assert part.part == {"world": "w0"}
     assert [one.world.id for one in part.trajectories][-1] != "w0"
+
+
+TOLD = EpisodeMetric(
+    columns=("turns", "first"),
+    facts=lambda one, _: {
+        "turns": len(one.turns),
+        "first": one.turns[0].reward if one.turns else None,
+    },
+    numbers=(
+        Mean("length", "turns", share=False),
+        Mean("first", "first", share=False),
+        Mean("never", "first", per="nowhere", share=False),
+    ),
+)
+NOWHERE = replace(
+    TOLD,
+    columns=(*TOLD.columns, "nowhere"),
+    facts=lambda one, model: {**TOLD.facts(one, model), "nowhere": 0},
+)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_numbers_over_facts_are_those_of_each_part_alone(declared: bool) -> None:
+    sample = sample_evidence()
+    evidence = replace(
+        sample, trajectories=[*sample.trajectories, *sample.trajectories]
+    )
+    measures = Measures((Measure("length", "Length", "turns"),))
+    metric = Declared(NOWHERE, measures) if declared else NOWHERE
+    for place in (lambda one: one.world.id, lambda one: str(one.key)):
+        parts = split(evidence, place)
+        found = measured([("turns", turns), ("told", metric)], parts)
+        alone = measured([("turns", turns), ("told", lambda part: metric(part))], parts)
+        assert found == alone
+        length = Quantity(name="length", unit="turns" if declared else "")
+        finished = (one for one in evidence.trajectories if one.ending != "failed")
+        assert found[length].keys() == {*map(place, finished)}
+    assert {quantity.name for quantity in found} == {"turns", "length", "first"}
+    assert measured([("told", metric)], {}) == {}
+
+
+def test_facts_and_numbers_that_fail_name_their_metric() -> None:
+    parts = split(sample_evidence(), lambda one: one.world.id)
+    broken = replace(TOLD, facts=lambda *_: {})
+    with pytest.raises(GdeError, match=r"metric 'odd' fails on world .*its facts are"):
+        measured([("odd", broken)], parts)
+    beyond = replace(TOLD, numbers=(Mean("length", "turns"),))
+    with pytest.raises(GdeError, match=r"metric 'odd' fails: ValueError.*between 0"):
+        measured([("odd", beyond)], parts)
 
 
 def test_a_metric_that_raises_is_named_with_its_world() -> None:
