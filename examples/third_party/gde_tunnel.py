@@ -13,7 +13,6 @@ from gde import (
     CaptureRequest,
     Environment,
     EnvironmentOffer,
-    Evidence,
     Measure,
     Measurement,
     Metric,
@@ -32,7 +31,8 @@ from gde import (
     World,
     hookimpl,
 )
-from gde.numerics.episodes import count, finished, pooled_share
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.numbers import Ratio
 from gde.numerics.stats import cluster_share
 from gde.seeding import derive
 
@@ -93,13 +93,18 @@ class Tunnel:
         return Observation(text="".join(cells), actions=ENDS)
 
 
-def leftness(evidence: Evidence) -> Sequence[Measurement]:
-    """The share of steps to the left."""
-    counts = [
-        count(one, (turn.decision.action == LEFT for turn in one.turns))
-        for one in finished(evidence)
-    ]
-    return [pooled_share(evidence, "leftness", counts)]
+def steps(episode: Trajectory, _: Model) -> Facts:
+    """Count the steps, and those to the left."""
+    actions = [turn.decision.action for turn in episode.turns]
+    return {"turns": len(actions), "left": actions.count(LEFT)}
+
+
+leftness = EpisodeMetric(
+    columns=("turns", "left"),
+    facts=steps,
+    numbers=(Ratio("leftness", "left", per="turns"),),
+)
+"""The share of steps to the left."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
