@@ -1,38 +1,34 @@
 """The metric `planning`: the effort of planning agents."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, fields
 
-from gde.data.evidence import Evidence
-from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.episodes import over_episodes, played
-from gde.numerics.stats import cluster_mean
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.numbers import Mean
 from gde_plugins.planning_agents.effort import Effort
 
 NAMES = tuple(field.name for field in fields(Effort))
+NONE = "no episode with a turn was finished"
 
 
-def planning(evidence: Evidence) -> Sequence[Measurement]:
-    """Return mean counts of `Effort` per turn, e.g. simulator steps and model calls.
-
-    Episodes count alike, whatever their number of turns.
-    """
-    spent = [(one.world.cluster, _means(one)) for one in played(evidence)]
-    none = "no episode with a turn was finished"
-    measurements = []
-    for name in NAMES:
-        values = [(world, each[name]) for world, each in spent]
-        measurements.append(
-            over_episodes(evidence, f"planning.{name}", values, cluster_mean, none)
-        )
-    return measurements
-
-
-def _means(trajectory: Trajectory) -> dict[str, float]:
-    totals = Counter(dict.fromkeys(NAMES, 0))
-    for turn in trajectory.turns:
+def _facts(episode: Trajectory, _: Model) -> Facts:
+    totals = Counter(dict.fromkeys(("turns", *NAMES), 0))
+    totals["turns"] = len(episode.turns)
+    for turn in episode.turns:
         totals.update(asdict(Effort.noted(turn.decision.detail) or Effort()))
-    n_turns = len(trajectory.turns)
-    return {name: total / n_turns for name, total in totals.items()}
+    return totals
+
+
+planning = EpisodeMetric(
+    columns=("turns", *NAMES),
+    facts=_facts,
+    numbers=tuple(
+        Mean(f"planning.{name}", name, per="turns", share=False, reason=NONE)
+        for name in NAMES
+    ),
+)
+"""Mean counts of `Effort` per turn, e.g. simulator steps and model calls.
+
+Episodes count alike, whatever their number of turns.
+"""

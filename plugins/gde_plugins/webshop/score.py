@@ -1,21 +1,17 @@
 """The score of purchases, as in table 2 of Yao et al. (2022), beside the success rate."""
 
-from collections.abc import Sequence
-
-from gde.data.evidence import Evidence
-from gde.data.result import Measurement
-from gde.numerics.episodes import (
-    finished,
-    over_episodes,
-)
+from gde.data.trajectory import Trajectory
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.numbers import Mean
 
 NAME = "purchase.score"
 
 
-def score(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure the mean reward of an episode's purchase, 0 without one."""
-    earned = []
-    for episode in finished(evidence):
-        rewards = [turn.reward for turn in episode.turns]
-        earned.append((episode.world.cluster, sum(rewards)))
-    return [over_episodes(evidence, NAME, earned)]
+def _facts(episode: Trajectory, _: Model) -> Facts:
+    return {"reward": sum(turn.reward for turn in episode.turns)}
+
+
+score = EpisodeMetric(
+    columns=("reward",), facts=_facts, numbers=(Mean(NAME, "reward"),)
+)
+"""The mean reward of an episode's purchase, 0 without one."""
