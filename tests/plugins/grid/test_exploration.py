@@ -152,8 +152,8 @@ def test_what_a_perturbation_does_to_the_agent_is_no_backtracking() -> None:
 
 def test_runs_without_fog_have_no_such_numbers() -> None:
     clear = replace(STRAIGHT, world=World(id="clear"))
-    assert exploration(Evidence(trajectories=(clear,))) == ()
-    assert exploration(Evidence(trajectories=())) == ()
+    assert exploration(Evidence(trajectories=(clear,))) == []
+    assert exploration(Evidence(trajectories=())) == []
     assert values(STRAIGHT, replace(clear, turns=WAVERING.turns)) == values(STRAIGHT)
 
 
