@@ -118,8 +118,13 @@ class _Asked:
 
     def take(self, place: int, row: Row) -> None:
         """Take a kept row, unless it is none of this metric."""
-        if len(row) == len(self.metric.columns):
-            self._rows[place] = [nan if each is None else each for each in row]
+        # A file from elsewhere may say anything.
+        try:
+            values = np.array(row, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            return
+        if values.shape == self._rows[place].shape and not np.isinf(values).any():
+            self._rows[place] = values
             self.told[place] = True
 
     def ask(

@@ -25,8 +25,10 @@ def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
     for row in journal.each("SELECT * FROM episode_facts"):
         found: dict[str, Row] = {}
         with suppress(ValueError, AttributeError):
-            for number, facts in json.loads(row["facts"]).items():
-                found[names.get(number, "")] = facts
+            kept = json.loads(row["facts"])
+            found = {
+                names[number]: kept[number] for number in names.keys() & kept.keys()
+            }
         yield row["episode"], found
 
 

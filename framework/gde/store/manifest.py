@@ -50,6 +50,7 @@ REMEDIES = {
     "activations": "make them anew with `gde probe {run}`",
     "probes": "make them anew with `gde probe {run}`",
     "rewards": "make them anew with `gde resume {run}`",
+    "facts": "make them anew with `gde rescore {run}`",
     "result": "make it again with `gde rescore {run}`",
     "reports": "make it again with `gde report {run}`",
 }

@@ -17,6 +17,7 @@ from gde.data.trajectory import Trajectory
 from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
 from gde.numerics.numbers import Mean
 from gde.parts.metric import Declared
+from gde.runs.verifying import verify
 from gde.stages.evidence import load_evidence
 from gde.stages.facts import know_facts
 from gde.stages.scoring import score
@@ -128,6 +129,22 @@ def test_what_is_missing_or_no_row_is_made_anew_alone(
     assert again.asked == []
 
 
+@pytest.mark.parametrize(
+    "row",
+    [5, None, "one", {}, [], ["one", None], [{}, None], [10**400, None], [1e999, None]],
+)
+def test_a_forged_row_is_made_anew(run: Result, row: object) -> None:
+    first, _ = scored(run, declared(Asked(), "v1"))
+    path = Path(run.run) / "run.sqlite"
+    with closing(Journal.open(path)) as journal:
+        (made,) = journal.query("SELECT number FROM fact_sets WHERE made_by = 'v1'")
+    forged = json.dumps({made["number"]: row, "99": [1.0]})
+    change(run, f"UPDATE episode_facts SET facts = '{forged}' WHERE episode = '0/3/1'")
+    asked = Asked()
+    assert scored(run, declared(asked, "v1"))[0] == first
+    assert asked.asked == ["0/3/1"]
+
+
 def test_facts_that_fail_cost_their_episodes_and_are_asked_again(run: Result) -> None:
     whole, _ = scored(run, declared(Asked(), "v1"))
     lost = ("0/0/0", "1/2/1")
@@ -175,6 +192,16 @@ def test_a_changed_fact_is_noticed_and_made_anew(run: Result) -> None:
     text = "SELECT sum(facts LIKE '%1.0%') AS n FROM episode_facts"
     with closing(RunFolder.open(path).journal()) as journal:
         assert journal.query(text)[0]["n"] > 0
+
+
+def test_doctor_says_how_changed_facts_are_made_anew(run: Result) -> None:
+    change(run, "DELETE FROM episode_facts WHERE episode = '0/3/1'")
+    remedy = f"make them anew with `gde rescore {run.run}`"
+    assert verify(run.run) == (
+        f"run.sqlite: episode_facts is not as gde wrote it: {remedy}",
+    )
+    rescore(run.run)
+    assert verify(run.run) == ()
 
 
 def test_a_run_keeps_the_facts_of_its_metrics(run: Result) -> None:
