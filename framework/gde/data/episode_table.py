@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, get_args, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.trajectory import Ending, Trajectory
+from gde.data.trajectory import ENDINGS, Ending, Trajectory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-ENDINGS: tuple[str, ...] = get_args(Ending)
 EPISODES = "episodes"
 """The column that is one everywhere."""
 ENDING = "ending."
@@ -72,8 +71,8 @@ class EpisodeTable:
         if name == EPISODES:
             return np.ones(len(self))
         if name.startswith(ENDING):
-            ending = name.removeprefix(ENDING)
-            found: Floats = (self.endings == ENDINGS.index(ending)).astype(np.float64)
+            names = [f"{ENDING}{ending}" for ending in ENDINGS]
+            found: Floats = (self.endings == names.index(name)).astype(np.float64)
             return found
         return self.facts[name]
 

@@ -13,6 +13,7 @@ Status = Literal[
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
 Ending = Literal["terminated", "truncated", "horizon", "failed"]
+ENDINGS: tuple[Ending, ...] = get_args(Ending)
 FIRST_ACTION = "first"
 """The fact of a world with the action that led to the first turn, e.g. in a
 recording.

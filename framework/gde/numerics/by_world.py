@@ -85,12 +85,16 @@ def measured(
     """
     found: dict[str, dict[Quantity, dict[PlaceT, float]]] = {}
     asked = []
-    for name, metric in metrics:
+    for name, given in metrics:
+        declared = given if isinstance(given, Declared) else Declared(given, Measures())
         found[name] = {}
-        if parts and isinstance(_bare(metric), EpisodeMetric):
-            found[name] = _from_facts(name, metric, parts)
+        if parts and isinstance(declared.metric, EpisodeMetric):
+            numbers = _from_facts(name, declared.metric, parts)
+            for number, values in numbers.items():
+                unit = declared.measures[number].unit
+                found[name][Quantity(name=number, unit=unit)] = values
         else:
-            asked.append((name, metric))
+            asked.append((name, declared))
 
     for place, part in parts.items():
         for name, metric in asked:
@@ -108,12 +112,9 @@ def measured(
 
 
 def _from_facts(
-    name: str, declared: Metric, parts: Mapping[PlaceT, Evidence]
-) -> dict[Quantity, dict[PlaceT, float]]:
+    name: str, metric: EpisodeMetric, parts: Mapping[PlaceT, Evidence]
+) -> dict[str, dict[PlaceT, float]]:
     """The numbers of all parts at once, where they follow from facts of episodes."""
-    metric = _bare(declared)
-    assert isinstance(metric, EpisodeMetric)
-    measures = declared.measures if isinstance(declared, Declared) else Measures()
     episodes: list[Trajectory] = []
     groups: list[int] = []
     for i, part in enumerate(parts.values()):
@@ -136,13 +137,8 @@ def _from_facts(
             if not isnan(value)
         }
         if known:
-            unit = measures[number.name].unit
-            found[Quantity(name=number.name, unit=unit)] = known
+            found[number.name] = known
     return found
-
-
-def _bare(metric: Metric) -> Metric:
-    return metric.metric if isinstance(metric, Declared) else metric
 
 
 @contextmanager

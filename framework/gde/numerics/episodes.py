@@ -76,6 +76,10 @@ class Need(NamedTuple):
     what: str
     met: Callable[[Turn], bool]
 
+    def unmet(self, turns: Iterable[Turn]) -> int:
+        """The number of turns that do not meet it."""
+        return sum(not self.met(turn) for turn in turns)
+
 
 CERTIFIED = Need("certified optimal actions", lambda turn: turn.optimal is not None)
 """Needed to compare actions with optimal ones."""
@@ -90,10 +94,8 @@ def lacking(trajectories: Iterable[Trajectory], *needs: Need) -> str:
     unmet = dict.fromkeys(needs, 0)
     for trajectory in trajectories:
         n_turns += len(trajectory.turns)
-        for turn in trajectory.turns:
-            for need in needs:
-                if not need.met(turn):
-                    unmet[need] += 1
+        for need in needs:
+            unmet[need] += need.unmet(trajectory.turns)
 
     if not n_turns:
         return NOTHING_FINISHED

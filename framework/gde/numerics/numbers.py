@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from gde.data.episode_table import EPISODES, EpisodeTable, Floats, Ints
 from gde.data.result import Measurement
-from gde.numerics.episodes import NOTHING_FINISHED, unmeasured
+from gde.numerics.episodes import NOTHING_FINISHED, Need, unmeasured
 from gde.numerics.stats import (
     cluster_mean,
     cluster_ratio,
@@ -34,6 +34,11 @@ class Missing:
     """Counts what could be."""
     reason: str
     """May tell both sums: "{} of {} turns have no certified optimal actions"."""
+
+    @classmethod
+    def of_turns(cls, need: Need, column: str) -> "Missing":
+        """What the turns, counted by the column "turns", may lack."""
+        return cls(column, "turns", f"{{}} of {{}} turns have no {need.what}")
 
 
 class Number(Protocol):
@@ -75,12 +80,10 @@ class Mean:
     """Why there is no number where no finished episode has a value."""
 
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
-        refused = lacking(table, self.missing)
-        if refused:
-            return unmeasured(self.name, refused)
         above, below, known = _known(table, self.column, self.per)
-        if not known.any():
-            return unmeasured(self.name, _nothing(table, self.reason))
+        reason = _why_none(table, self.missing, known, self.reason)
+        if reason:
+            return unmeasured(self.name, reason)
         values = above / below
         clusters = table.clusters[known]
         if self.over == "worlds":
@@ -118,12 +121,10 @@ class Ratio:
     missing: tuple[Missing, ...] = ()
 
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
-        refused = lacking(table, self.missing)
-        if refused:
-            return unmeasured(self.name, refused)
         above, below, known = _known(table, self.column, self.per)
-        if not known.any():
-            return unmeasured(self.name, _nothing(table, NOTHING_FINISHED))
+        reason = _why_none(table, self.missing, known, NOTHING_FINISHED)
+        if reason:
+            return unmeasured(self.name, reason)
         clusters = table.clusters[known]
         rng = generator(seed, "metric", self.name)
         found = (
@@ -157,16 +158,20 @@ class Total:
         return _sums(values, groups, n_groups)
 
 
-def _nothing(table: EpisodeTable, reason: str) -> str:
-    """Why no episode has a value; `reason` where finished ones told their facts."""
-    n_faults = int(table.faults.sum())
-    if n_faults:
-        return f"the facts of {n_faults} of {len(table)} episodes failed"
-    return reason if (table["ending.failed"] == 0).any() else NOTHING_FINISHED
+def _why_none(
+    table: EpisodeTable,
+    missing: tuple[Missing, ...],
+    known: NDArray[np.bool_],
+    reason: str,
+) -> str:
+    """Why there is no number of a table; empty where there is one.
 
-
-def lacking(table: EpisodeTable, missing: tuple[Missing, ...]) -> str:
-    """The first that is missing anywhere; empty where nothing is."""
+    Args:
+        table: N episodes.
+        missing: what refuses the number.
+        known: (N,) which episodes have a value.
+        reason: why none has where finished ones told their facts.
+    """
     for each in missing:
         n_missing = int(np.nansum(table[each.column]))
         n = int(np.nansum(table[each.of]))
@@ -174,7 +179,14 @@ def lacking(table: EpisodeTable, missing: tuple[Missing, ...]) -> str:
             return _nothing(table, NOTHING_FINISHED)
         if n_missing:
             return each.reason.format(n_missing, n)
-    return ""
+    return "" if known.any() else _nothing(table, reason)
+
+
+def _nothing(table: EpisodeTable, reason: str) -> str:
+    n_faults = int(table.faults.sum())
+    if n_faults:
+        return f"the facts of {n_faults} of {len(table)} episodes failed"
+    return reason if (table["ending.failed"] == 0).any() else NOTHING_FINISHED
 
 
 def _known(

@@ -164,10 +164,10 @@ class Resources:
         """What the facts of a metric are made by, or nothing where that is an object."""
         if self.ready is None or not metric.entry.plugin:
             return ""
-        worlds = self.ready.environment
-        if not worlds.entry.plugin:
+        environment = self.ready.environment
+        if not environment.entry.plugin:
             return ""
-        parts = [*versions((worlds, metric)).values()]
+        parts = [*versions((environment, metric)).values()]
         return to_json([*parts, dump_what(metric.config)])
 
     def close(self) -> None:

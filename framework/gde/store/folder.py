@@ -266,9 +266,9 @@ class RunFolder:
             only_writer(self.path),
             closing(Journal.open(self.journal_path)) as journal,
         ):
-            # In order, so that the same fault is told whatever the hash seed.
             # Facts of episodes follow from the rest of the record.
             anew = (*anew, "facts")
+            # In order, so that the same fault is told whatever the hash seed.
             kept = [stage for stage in manifest.TABLES if stage not in anew]
             manifest.check(journal, *kept, only=(*manifest.READ, *manifest.COMPUTED))
             journal.check_structure()

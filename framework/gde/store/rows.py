@@ -11,10 +11,9 @@ import numpy as np
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion, Message
-from gde.data.episode_table import ENDINGS
 from gde.data.json import Labels
 from gde.data.observation import Observation, State, World
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import ENDINGS, Decision, EpisodeKey, Trajectory, Turn
 from gde.store import digests
 from gde.store.damage import decoding
 

@@ -112,7 +112,7 @@ def _is_perturbed(trajectory: Trajectory) -> bool:
 _SOLVED: WeakKeyDictionary[TabularMDP, Losses] = WeakKeyDictionary()
 """The losses of the worlds that are in memory: episodes of one world share its model."""
 NEEDS = (
-    Missing("unidentified", "turns", f"{{}} of {{}} turns have no {IDENTIFIED.what}"),
+    Missing.of_turns(IDENTIFIED, "unidentified"),
     UNCERTIFIED,
     Missing("unmodelled", "played", "the environment gives no tabular model"),
     # A mean over the unchanged episodes alone would favour agents that are quick enough
@@ -128,8 +128,8 @@ NEEDS = (
 def _facts(episode: Trajectory, model: Model) -> Facts:
     found: dict[str, float | None] = dict.fromkeys(efficiency.columns)
     found["turns"] = len(episode.turns)
-    found["unidentified"] = sum(not IDENTIFIED.met(turn) for turn in episode.turns)
-    found["uncertified"] = sum(not CERTIFIED.met(turn) for turn in episode.turns)
+    found["unidentified"] = IDENTIFIED.unmet(episode.turns)
+    found["uncertified"] = CERTIFIED.unmet(episode.turns)
     if not episode.turns or found["unidentified"] or found["uncertified"]:
         return found
 

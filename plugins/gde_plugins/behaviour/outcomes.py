@@ -5,8 +5,8 @@ unseen.
 from collections import Counter
 
 from gde.data.answer import is_strict
-from gde.data.episode_table import ENDING, ENDINGS, EPISODES
-from gde.data.trajectory import STATUSES, Trajectory
+from gde.data.episode_table import ENDING, EPISODES
+from gde.data.trajectory import ENDINGS, STATUSES, Trajectory
 from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
 from gde.numerics.numbers import Number, Ratio, Total
 

@@ -6,9 +6,7 @@ from gde.numerics.episodes import CERTIFIED, is_optimal
 from gde.numerics.numbers import Mean, Missing, Ratio
 
 NO_GOAL = "the world has no goal that can be reached"
-UNCERTIFIED = Missing(
-    "uncertified", "turns", f"{{}} of {{}} turns have no {CERTIFIED.what}"
-)
+UNCERTIFIED = Missing.of_turns(CERTIFIED, "uncertified")
 
 
 def _success(episode: Trajectory, _: Model) -> Facts:
@@ -19,7 +17,7 @@ def _accuracy(episode: Trajectory, _: Model) -> Facts:
     turns = episode.turns
     return {
         "turns": len(turns),
-        "uncertified": sum(not CERTIFIED.met(turn) for turn in turns),
+        "uncertified": CERTIFIED.unmet(turns),
         "optimal": sum(map(is_optimal, turns)),
     }
 

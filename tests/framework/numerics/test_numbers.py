@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gde.data.episode_table import ENDINGS, EPISODES, EpisodeTable
+from gde.data.episode_table import EPISODES, EpisodeTable
+from gde.data.trajectory import ENDINGS
 from gde.numerics.numbers import Mean, Missing, Number, Ratio, Total
 
 MISSING = (Missing("unseen", of="turns", reason="{} of {} turns are unseen"),)

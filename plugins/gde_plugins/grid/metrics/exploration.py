@@ -11,9 +11,7 @@ from gde.numerics.episodes import CERTIFIED, is_optimal
 from gde.numerics.numbers import Mean, Missing, Ratio
 
 COUNTED = ("informed", "believed", "backtracking", "walls", "dead_ends")
-UNCERTIFIED = Missing(
-    "uncertified", "turns", f"{{}} of {{}} turns have no {CERTIFIED.what}"
-)
+UNCERTIFIED = Missing.of_turns(CERTIFIED, "uncertified")
 
 
 def _facts(episode: Trajectory, _: Model) -> Facts:
@@ -22,7 +20,7 @@ def _facts(episode: Trajectory, _: Model) -> Facts:
         return found
     found["fog"] = 1
     found["turns"] = len(episode.turns)
-    found["uncertified"] = sum(not CERTIFIED.met(turn) for turn in episode.turns)
+    found["uncertified"] = CERTIFIED.unmet(episode.turns)
     if found["uncertified"]:
         return found
 
