@@ -17,6 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+# On its first import pytest makes a folder for modules that are named as tests are,
+# which must not look like a write of the reader.
+import scipy.stats  # noqa: F401
 from fuzzing.subjects import make_corpus
 from fuzzing.worker import Reader
 
