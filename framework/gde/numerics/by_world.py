@@ -89,7 +89,7 @@ def measured(
         declared = given if isinstance(given, Declared) else Declared(given, Measures())
         found[name] = {}
         if parts and isinstance(declared.metric, EpisodeMetric):
-            numbers = _from_facts(name, declared.metric, parts)
+            numbers = _from_facts(name, declared, declared.metric, parts)
             for number, values in numbers.items():
                 unit = declared.measures[number].unit
                 found[name][Quantity(name=number, unit=unit)] = values
@@ -112,7 +112,10 @@ def measured(
 
 
 def _from_facts(
-    name: str, metric: EpisodeMetric, parts: Mapping[PlaceT, Evidence]
+    name: str,
+    declared: Declared,
+    metric: EpisodeMetric,
+    parts: Mapping[PlaceT, Evidence],
 ) -> dict[str, dict[PlaceT, float]]:
     """The numbers of all parts at once, where they follow from facts of episodes."""
     episodes: list[Trajectory] = []
@@ -129,6 +132,9 @@ def _from_facts(
     table = tabulate(metric, evidence, ask)
     found = {}
     for number in metric.numbers:
+        # What other agents would reach in a world says nothing about this one.
+        if declared.measures[number.name].beside:
+            continue
         with _naming(name):
             values = number.each(table, np.array(groups), len(parts)).tolist()
         known = {

@@ -38,10 +38,6 @@ class EpisodeMetric:
     """The facts of an episode that has not failed."""
     numbers: tuple[Number, ...]
     """Over these columns, and those of `EpisodeTable`."""
-    only: str = ""
-    """A column that some finished episode must have; else there are no numbers, as
-    those of fog without fog.
-    """
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
         """The numbers of the evidence.
@@ -54,12 +50,13 @@ class EpisodeMetric:
             table = evidence.trajectories.tables.get(self)
         if table is None:
             table = tabulate(self, evidence)
-        if self.only and np.isnan(table[self.only]).all():
-            # Of episodes that all failed, nobody knows.
-            lost = len(table) and (table["ending.failed"] == 1).all()
-            if not lost:
-                return []
-        return [number.measured(table, evidence.seed) for number in self.numbers]
+        # Of episodes that all failed, nobody knows what they would have had.
+        lost = len(table) and (table["ending.failed"] == 1).all()
+        return [
+            number.measured(table, evidence.seed)
+            for number in self.numbers
+            if lost or not (number.only and np.isnan(table[number.only]).all())
+        ]
 
     def table(self, episodes: EpisodeTable, rows: Floats) -> EpisodeTable:
         """N episodes with their rows (N, columns)."""

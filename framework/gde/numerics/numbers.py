@@ -48,6 +48,12 @@ class Number(Protocol):
     def name(self) -> str:
         """As in `Measurement.name`."""
 
+    @property
+    def only(self) -> str:
+        """A column that some finished episode must have, else there is no such number,
+        as those of fog without fog; empty for none.
+        """
+
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
         """The number of all episodes; `seed` is that of the resampling."""
 
@@ -78,6 +84,7 @@ class Mean:
     """The first that an episode has refuses the number."""
     reason: str = NOTHING_FINISHED
     """Why there is no number where no finished episode has a value."""
+    only: str = ""
 
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
         above, below, known = _known(table, self.column, self.per)
@@ -119,10 +126,12 @@ class Ratio:
     share: bool = True
     """Whether the column lies between 0 and `per`."""
     missing: tuple[Missing, ...] = ()
+    reason: str = NOTHING_FINISHED
+    only: str = ""
 
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
         above, below, known = _known(table, self.column, self.per)
-        reason = _why_none(table, self.missing, known, NOTHING_FINISHED)
+        reason = _why_none(table, self.missing, known, self.reason)
         if reason:
             return unmeasured(self.name, reason)
         clusters = table.clusters[known]
@@ -148,6 +157,7 @@ class Total:
 
     name: str
     column: str
+    only: str = ""
 
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:  # noqa: ARG002  # a sum is not resampled
         total = np.nansum(table[self.column])

@@ -1,75 +1,25 @@
 """Baselines in the same worlds: results of random and of optimal moves."""
 
-from collections.abc import Iterator, Sequence
+from functools import partial
 from statistics import fmean
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from gde.data.evidence import Evidence
 from gde.data.mdp import Floats, TabularMDP
-from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
+from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
-from gde.numerics.episodes import (
-    CERTIFIED,
-    Place,
-    lacking,
-    over_worlds,
-    played,
-    unmeasured,
-)
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.episodes import CERTIFIED
+from gde.numerics.numbers import Mean, Missing
 from gde.numerics.tabular import solve
+from gde_plugins.behaviour.performance import UNCERTIFIED
 
-ACCURACY = "references.accuracy.random"
-SUCCESS = "references.success.random"
-OPTIMAL = "references.success.optimal"
-SPL = "references.spl.random"
-NO_LIST = "some observations list no admissible actions"
-FREE = "the turns of an episode do not all cost the same"
 SMALL = 200
 """Most states for dense matrices, which are faster up to about there."""
-
-
-def references(evidence: Evidence) -> Sequence[Measurement]:
-    """Success, accuracy and directness of agents that need not be run; n counts worlds.
-
-    "references.success.random" is the chance that uniformly random moves reach, before
-    the turns are over, an end to which optimal moves lead. "references.success.optimal"
-    is the chance of optimal moves. Both are exact, from the tabular model of each world
-    at the beginning of its first episode. "references.spl.random" is the expected
-    success of random moves weighted by path length (Anderson et al. 2018), if every
-    step costs the same. "references.accuracy.random" is the share of admissible actions
-    that are optimal, at the turns of the agent, averaged as "accuracy" is. Worlds
-    without a tabular model have this one alone. A single world has none of them: they
-    say nothing about the agent.
-    """
-    if "world" in evidence.part:
-        return []
-    return [_chance(evidence), *_walks(evidence)]
-
-
-def _chance(evidence: Evidence) -> Measurement:
-    """Measure the accuracy of random admissible actions."""
-    episodes = played(evidence)
-    reason = lacking(episodes, CERTIFIED)
-    if reason:
-        return unmeasured(ACCURACY, reason)
-
-    shares: dict[Place, list[float]] = {}
-    for one in episodes:
-        chances = []
-        for turn in one.turns:
-            actions = turn.observation.actions
-            if not actions:
-                return unmeasured(ACCURACY, NO_LIST)
-            n_optimal = sum(action in (turn.optimal or ()) for action in actions)
-            chances.append(n_optimal / len(actions))
-        shares.setdefault(Place.of(one), []).append(fmean(chances))
-    means = {place: fmean(of_place) for place, of_place in shares.items()}
-    return over_worlds(evidence, ACCURACY, means)
 
 
 class _Walks(NamedTuple):
@@ -81,50 +31,113 @@ class _Walks(NamedTuple):
     """Of the random agent; None if steps differ in cost."""
 
 
-def _walks(evidence: Evidence) -> Iterator[Measurement]:
-    """Measure success and directness; nothing unless every world has a model."""
-    random: dict[Place, float] = {}
-    optimal: dict[Place, float] = {}
-    direct: dict[Place, float] = {}
-    for one in played(evidence):
-        place = Place.of(one)
-        if place in random:
-            continue
-        walks = _of_world(evidence, one)
-        if walks is None:
-            return
-        random[place] = walks.random
-        optimal[place] = walks.optimal
-        if walks.directness is not None:
-            direct[place] = walks.directness
-    if not random:
-        return
-
-    yield over_worlds(evidence, SUCCESS, random)
-    yield over_worlds(evidence, OPTIMAL, optimal)
-    # A mean over some of the worlds could not be compared with the agent's.
-    if len(direct) == len(random):
-        yield over_worlds(evidence, SPL, direct)
-    else:
-        yield unmeasured(SPL, FREE)
+_KNOWN: WeakKeyDictionary[TabularMDP, dict[tuple[int, int], _Walks]] = (
+    WeakKeyDictionary()
+)
+"""By start and horizon, in the worlds that are in memory."""
 
 
-def _of_world(evidence: Evidence, one: Trajectory) -> _Walks | None:
+def _facts(episode: Trajectory, model: Model) -> Facts:
+    turns = episode.turns
+    found: dict[str, float | None] = dict.fromkeys(references.columns)
+    found["turns"] = len(turns)
+    found["uncertified"] = CERTIFIED.unmet(turns)
+    found["unlisted"] = sum(not turn.observation.actions for turn in turns)
+    if not turns:
+        return found
+    if not found["uncertified"] and not found["unlisted"]:
+        found["chance"] = fmean(map(_chance, turns))
+
+    found["played"] = 1
+    walks = _of_world(episode, model)
+    found["unmodelled"] = walks is None
+    if walks is not None:
+        found["random"] = walks.random
+        found["optimal"] = walks.optimal
+        found["uneven"] = walks.directness is None
+        found["direct"] = walks.directness
+    return found
+
+
+def _chance(turn: Turn) -> float:
+    """The share of admissible actions that are optimal."""
+    actions = turn.observation.actions or ()
+    return sum(action in (turn.optimal or ()) for action in actions) / len(actions)
+
+
+UNMODELLED = Missing(
+    "unmodelled", "played", "the worlds of {} of {} episodes have no tabular model"
+)
+_Walk = partial(Mean, over="worlds", only="random")
+references = EpisodeMetric(
+    columns=(
+        *("turns", "uncertified", "unlisted", "chance"),
+        *("played", "unmodelled", "random", "optimal", "uneven", "direct"),
+    ),
+    facts=_facts,
+    numbers=(
+        Mean(
+            "references.accuracy.random",
+            "chance",
+            over="worlds",
+            missing=(
+                UNCERTIFIED,
+                Missing(
+                    "unlisted", "turns", "some observations list no admissible actions"
+                ),
+            ),
+        ),
+        _Walk("references.success.random", "random", missing=(UNMODELLED,)),
+        _Walk("references.success.optimal", "optimal", missing=(UNMODELLED,)),
+        _Walk(
+            "references.spl.random",
+            "direct",
+            # A mean over some of the worlds could not be compared with the agent's.
+            missing=(
+                UNMODELLED,
+                Missing(
+                    "uneven",
+                    "played",
+                    "the turns of an episode do not all cost the same",
+                ),
+            ),
+        ),
+    ),
+)
+"""Success, accuracy and directness of agents that need not be run; n counts worlds.
+
+"references.success.random" is the chance that uniformly random moves reach, before the
+turns are over, an end to which optimal moves lead. "references.success.optimal" is the
+chance of optimal moves. Both are exact, from the tabular model of each world at the
+beginning of its episodes. "references.spl.random" is the expected success of random
+moves weighted by path length (Anderson et al. 2018), if every step costs the same.
+"references.accuracy.random" is the share of admissible actions that are optimal, at the
+turns of the agent, averaged as "accuracy" is. Where no world has a tabular model, there
+is this one alone. In comparisons there is none: they say nothing about the agent.
+"""
+
+
+def _of_world(one: Trajectory, model: Model) -> _Walks | None:
     """Return the walks from the start of an episode; None if its model is missing or
     has other actions.
     """
     first = one.turns[0]
-    if evidence.mdp is None or first.state is None or first.state.index is None:
+    if model is None or first.state is None or first.state.index is None:
         return None
     try:
-        mdp = evidence.mdp(one)
+        mdp = model()
     except GdeError:
         return None
 
     admissible = set(first.observation.actions or ())
-    if mdp is None or mdp.terminal is None or admissible != set(mdp.actions):
+    if mdp.terminal is None or admissible != set(mdp.actions):
         return None
-    return _walked(mdp, mdp.terminal, first.state.index, one.horizon)
+    # Episodes of one world share its model.
+    known = _KNOWN.setdefault(mdp, {})
+    start = first.state.index, one.horizon
+    if start not in known:
+        known[start] = _walked(mdp, mdp.terminal, *start)
+    return known[start]
 
 
 def _walked(

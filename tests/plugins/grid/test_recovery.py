@@ -108,13 +108,12 @@ def test_non_optimal_actions_towards_a_distractor() -> None:
 def test_reasons_instead_of_numbers() -> None:
     never = numbers(EARLY)
     assert never["happened"].value == 0.0
-    assert {each.reason for name, each in never.items() if name != "happened"} == {
-        "the perturbation happened in no finished episode"
-    }
+    for name in ("success", "accuracy_after", "never"):
+        assert never[name].reason == "the perturbation happened in no finished episode"
     lost = numbers(episode("LL", 0, ending="horizon"))
-    assert lost["accuracy_before"].reason == "no decision came before the perturbation"
-    assert lost["delay"].reason == "no optimal action followed the perturbation"
-    assert lost["excess"].reason == "no episode reached the goal after the perturbation"
+    assert lost["accuracy_before"].reason == "no decision came before a perturbation"
+    assert lost["delay"].reason == "no optimal action followed a perturbation"
+    assert lost["excess"].reason == "no episode reached the goal after a perturbation"
     failed = replace(PROMPT, ending="failed", turns=())
     assert {each.reason for each in numbers(failed).values()} == {
         "no episode was finished"
@@ -124,7 +123,7 @@ def test_reasons_instead_of_numbers() -> None:
 
 def test_runs_without_perturbations_have_no_such_numbers() -> None:
     calm = replace(PROMPT, world=World(id="calm"))
-    assert recovery(Evidence(trajectories=(calm,))) == ()
+    assert not recovery(Evidence(trajectories=(calm,)))
     assert values(calm, SLOW) == values(SLOW)
 
 

@@ -46,6 +46,7 @@ exploration = EpisodeMetric(
                 per="turns",
                 over="worlds",
                 missing=(UNCERTIFIED,),
+                only="fog",
             )
             for name, column in (
                 ("accuracy", "believed"),
@@ -53,7 +54,13 @@ exploration = EpisodeMetric(
             )
         ),
         *(
-            Ratio(f"exploration.{name}", name, per="turns", missing=(UNCERTIFIED,))
+            Ratio(
+                f"exploration.{name}",
+                name,
+                per="turns",
+                missing=(UNCERTIFIED,),
+                only="fog",
+            )
             for name in ("backtracking", "walls", "dead_ends")
         ),
         Mean(
@@ -62,9 +69,9 @@ exploration = EpisodeMetric(
             share=False,
             missing=(UNCERTIFIED,),
             reason="no episode in fog reached the goal",
+            only="fog",
         ),
     ),
-    only="fog",
 )
 """Episodes in fog against a belief oracle, who knows the cells seen so far; nothing for
 a run without fog.

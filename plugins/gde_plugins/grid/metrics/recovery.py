@@ -1,147 +1,123 @@
 """Recovery after a perturbation (Arghal et al. 2026, appendices A.2 and A.3)."""
 
-from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import takewhile
 
-from gde.data.evidence import Evidence
-from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
-from gde.numerics.episodes import (
-    CERTIFIED,
-    Count,
-    count,
-    is_optimal,
-    lacking,
-    over_episodes,
-    played,
-    pooled_share,
-    unmeasured,
-)
-from gde.numerics.stats import cluster_mean
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.episodes import CERTIFIED, is_optimal
+from gde.numerics.numbers import Mean, Missing, Ratio
 
 NEVER_HAPPENED = "the perturbation happened in no finished episode"
-SHARES = {
-    "recovery.happened": "",
-    "recovery.success": "",
-    "recovery.accuracy_before": "no decision came before the perturbation",
-    "recovery.accuracy_after": "",
-    "recovery.never": "",
-    "recovery.toward_distractor": "no action after a distractor appeared was other than optimal",
-}
-MEANS = {
-    "recovery.delay": "no optimal action followed the perturbation",
-    "recovery.excess": "no episode reached the goal after the perturbation",
-}
-"""Name to the reason if there is nothing to average although the perturbation
-happened.
-"""
-ORDER = (
-    "recovery.happened",
-    "recovery.success",
-    "recovery.accuracy_before",
-    "recovery.accuracy_after",
-    "recovery.never",
-    "recovery.delay",
-    "recovery.excess",
-    "recovery.toward_distractor",
-)
 
 
-def recovery(evidence: Evidence) -> Sequence[Measurement]:
-    """Episodes with a perturbation, before and after it; () for a run without any.
+def _facts(episode: Trajectory, _: Model) -> Facts:
+    turns = episode.turns
+    found: dict[str, float | None] = dict.fromkeys(recovery.columns)
+    if "perturbation" not in episode.world.facts:
+        return found
+    found["planned"] = 1
+    found["turns"] = len(turns)
+    found["uncertified"] = CERTIFIED.unmet(turns)
+    if any(_toward(turn) is not None for turn in turns):
+        found["distracting"] = 1
+    if not turns or found["uncertified"]:
+        return found
 
-    Such a world records the fact `perturbation`, and its states the fact `perturbed`;
-    with a distractor also `toward_distractor`, the actions that lead there.
+    before = list(takewhile(_is_unperturbed, turns))
+    after = turns[len(before) :]
+    found["played"] = 1
+    found["happened"] = bool(after)
+    if not after:
+        return found
 
-    "recovery.happened" is the share of episodes with a decision after the perturbation;
-    all other numbers are about these. "recovery.success" is the share that still
-    reaches the goal, which may have moved. "recovery.accuracy_before" and
-    "recovery.accuracy_after" are shares of optimal actions. "recovery.delay" is the
-    number of turns before the first optimal action after the perturbation;
-    "recovery.never" is the share of episodes without such an action. "recovery.excess"
-    is the number of turns beyond the needed ones, in episodes that reach the goal.
-    "recovery.toward_distractor" is the share of non-optimal actions after a distractor
-    appeared that lead towards it.
-    """
-    if not any(map(_planned, evidence.trajectories)):
-        return ()
-    planned = played(evidence).where(_planned)
-    reason = lacking(planned, CERTIFIED)
-    if reason:
-        return [unmeasured(name, reason) for name in ORDER]
-
-    shares, means = _counted(planned)
-    has_happened = bool(shares["recovery.success"])
-    measured: list[Measurement] = []
-    for name in ORDER:
-        nothing = {**SHARES, **MEANS}[name] if has_happened else NEVER_HAPPENED
-        if name == "recovery.toward_distractor" and not any(map(_distracts, planned)):
-            continue
-        if name in SHARES:
-            measured.append(pooled_share(evidence, name, shares[name], nothing))
-        else:
-            measured.append(
-                over_episodes(evidence, name, means[name], cluster_mean, nothing)
-            )
-    return measured
-
-
-def _counted(
-    planned: Iterable[Trajectory],
-) -> tuple[dict[str, list[Count]], dict[str, list[tuple[str, float]]]]:
-    """Return the counts of each share and the values of each mean, by episode."""
-    shares: dict[str, list[Count]] = {name: [] for name in SHARES}
-    means: dict[str, list[tuple[str, float]]] = {name: [] for name in MEANS}
-    for one in planned:
-        cluster = one.world.cluster
-        before = list(takewhile(_is_unperturbed, one.turns))
-        after = one.turns[len(before) :]
-        shares["recovery.happened"].append(Count(cluster, bool(after), 1))
-        if not after:
-            continue
-
-        are_optimal = [is_optimal(turn) for turn in after]
-        never = Count(cluster, True not in are_optimal, 1)
-        missteps = [turn for turn in after if _may_stray(turn)]
-        shares["recovery.success"].append(Count(cluster, one.succeeded, 1))
-        shares["recovery.accuracy_before"].append(count(one, map(is_optimal, before)))
-        shares["recovery.accuracy_after"].append(count(one, are_optimal))
-        shares["recovery.never"].append(never)
-        shares["recovery.toward_distractor"].append(
-            count(one, map(_is_toward, missteps))
-        )
-        if True in are_optimal:
-            means["recovery.delay"].append((cluster, are_optimal.index(True)))
-        # A failed episode ends with its horizon, which says nothing about the way.
-        if one.succeeded:
-            # Every step costs 1, so the value is minus the number of needed steps.
-            excess = len(after) + (after[0].value or 0.0)
-            means["recovery.excess"].append((cluster, excess))
-    return shares, means
-
-
-def _planned(trajectory: Trajectory) -> bool:
-    return "perturbation" in trajectory.world.facts
+    are_optimal = [is_optimal(turn) for turn in after]
+    found["succeeded"] = episode.succeeded
+    found["before"] = len(before)
+    found["optimal_before"] = sum(map(is_optimal, before))
+    found["after"] = len(after)
+    found["optimal_after"] = sum(are_optimal)
+    found["never"] = True not in are_optimal
+    strayed = [turn for turn in after if _may_stray(turn)]
+    found["strayed"] = len(strayed)
+    found["toward"] = sum(map(_is_toward, strayed))
+    if True in are_optimal:
+        found["delay"] = are_optimal.index(True)
+    # A failed episode ends with its horizon, which says nothing about the way.
+    if episode.succeeded:
+        # Every step costs 1, so the value is minus the number of needed steps.
+        found["excess"] = len(after) + (after[0].value or 0.0)
+    return found
 
 
 def _is_unperturbed(turn: Turn) -> bool:
-    return not _fact(turn, "perturbed")
+    return turn.state is None or not turn.state.facts.get("perturbed")
 
 
-def _fact(turn: Turn, name: str) -> object:
-    return turn.state.facts.get(name) if turn.state is not None else None
-
-
-def _distracts(trajectory: Trajectory) -> bool:
-    return any(
-        _fact(turn, "toward_distractor") is not None for turn in trajectory.turns
-    )
+def _toward(turn: Turn) -> object:
+    return turn.state.facts.get("toward_distractor") if turn.state is not None else None
 
 
 def _may_stray(turn: Turn) -> bool:
-    return _fact(turn, "toward_distractor") is not None and not is_optimal(turn)
+    return _toward(turn) is not None and not is_optimal(turn)
 
 
 def _is_toward(turn: Turn) -> bool:
-    listed = _fact(turn, "toward_distractor")
+    listed = _toward(turn)
     return isinstance(listed, list | tuple) and turn.decision.action in listed
+
+
+_NEEDS = (Missing.of_turns(CERTIFIED, "uncertified"),)
+_Share = partial(Ratio, missing=_NEEDS, reason=NEVER_HAPPENED, only="planned")
+_Turns = partial(Mean, share=False, missing=_NEEDS, only="planned")
+recovery = EpisodeMetric(
+    columns=(
+        *("planned", "turns", "uncertified", "distracting", "played", "happened"),
+        *("succeeded", "before", "optimal_before", "after", "optimal_after", "never"),
+        *("delay", "excess", "strayed", "toward"),
+    ),
+    facts=_facts,
+    numbers=(
+        _Share("recovery.happened", "happened", per="played"),
+        _Share("recovery.success", "succeeded", per="happened"),
+        _Share(
+            "recovery.accuracy_before",
+            "optimal_before",
+            per="before",
+            reason="no decision came before a perturbation",
+        ),
+        _Share("recovery.accuracy_after", "optimal_after", per="after"),
+        _Share("recovery.never", "never", per="happened"),
+        _Turns(
+            "recovery.delay",
+            "delay",
+            reason="no optimal action followed a perturbation",
+        ),
+        _Turns(
+            "recovery.excess",
+            "excess",
+            reason="no episode reached the goal after a perturbation",
+        ),
+        _Share(
+            "recovery.toward_distractor",
+            "toward",
+            per="strayed",
+            reason="no action after a distractor appeared was other than optimal",
+            only="distracting",
+        ),
+    ),
+)
+"""Episodes with a perturbation, before and after it; nothing for a run without any.
+
+Such a world records the fact `perturbation`, and its states the fact `perturbed`; with
+a distractor also `toward_distractor`, the actions that lead there.
+
+"recovery.happened" is the share of episodes with a decision after the perturbation; all
+other numbers are about these. "recovery.success" is the share that still reaches the
+goal, which may have moved. "recovery.accuracy_before" and "recovery.accuracy_after" are
+shares of optimal actions. "recovery.delay" is the number of turns before the first
+optimal action after the perturbation; "recovery.never" is the share of episodes without
+such an action. "recovery.excess" is the number of turns beyond the needed ones, in
+episodes that reach the goal. "recovery.toward_distractor" is the share of non-optimal
+actions after a distractor appeared that lead towards it.
+"""
