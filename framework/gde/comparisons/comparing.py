@@ -1,49 +1,34 @@
 """Two runs compared: over the worlds they share, or over worlds of their own."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from gde.comparisons.differences import (
     COST,
     Compared,
     ProbeRow,
     Row,
-    Side,
     Values,
     corrected,
     few_worlds,
     out_of_reach,
     same_tests,
 )
+from gde.comparisons.opening import Episodes, Opened, Shared
 from gde.comparisons.probes import (
-    ProbedRun,
     compare_probes,
     in_one_run,
     judged,
 )
-from gde.data.evidence import Evidence
-from gde.data.measure import Measure, Measures
-from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
+from gde.data.measure import Measures
 from gde.errors import GdeError
-from gde.numerics.by_world import Quantity, measured, split
+from gde.numerics.by_world import Quantity
 from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
-from gde.offers import MetricOffer
-from gde.parts.metric import Declared
 from gde.request.catalogue import Catalogue
-from gde.request.ready import Ready, reads_turns_alone, untrusted
-from gde.request.resolve import resolve
-from gde.runs.conclusion import as_offered, subject
 from gde.seeding import generator
-from gde.stages.context import Resources
-from gde.stages.evidence import load_evidence
-from gde.stages.model_use import models_used
 from gde.store.damage import decoding
-from gde.store.folder import RunFolder
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]
 """The labels of a condition, sorted by name."""
@@ -53,15 +38,6 @@ Conditions = Mapping[str, Condition]
 """World to its condition; worlds in the order of the plan's conditions. Empty where
 there is one condition, or a world lies in several.
 """
-
-
-class Opened(NamedTuple):
-    """A run whose parts are known."""
-
-    ready: Ready
-    side: Side
-    unfinished: str
-    """What is still to be run; empty if the run is finished."""
 
 
 def compare(
@@ -125,63 +101,50 @@ def compare_all(
 
 
 def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> Compared:
-    opened_a = _opened(run_a, catalogue)
-    opened_b = _opened(run_b, catalogue)
+    opened_a = Opened.of(run_a, catalogue)
+    opened_b = Opened.of(run_b, catalogue)
     if run_a.samefile(run_b):
         raise GdeError(
             f"{run_a} and {run_b} are the same run; choose two different runs"
         )
 
-    metrics, meanings, notes = _shared_metrics(opened_a, opened_b)
+    shared = Shared.of(opened_a, opened_b)
+    a = Episodes.of(opened_a, shared, catalogue)
+    b = Episodes.of(opened_b, shared, catalogue)
+    notes = [*shared.notes, *a.notes, *b.notes]
     for opened in (opened_a, opened_b):
         if opened.unfinished:
             notes.append(
                 f"{opened.side.run}: {opened.unfinished}; longer episodes are missing first"
             )
 
-    # Metrics are computed anew in each world, since a result holds their means alone.
-    evidence_a = load_evidence(run_a, catalogue)
-    evidence_b = load_evidence(run_b, catalogue)
-    a = split(evidence_a, _world)
-    b = split(evidence_b, _world)
-    shared = a.keys() & b.keys()
-    if paired and not shared:
+    worlds = a.worlds & b.worlds
+    tasks = a.tasks & b.tasks
+    if paired and not worlds:
         advice = (
             "use the same environment, --seed and world settings, or pass --unpaired"
         )
         raise GdeError(f"{run_a} and {run_b} share no world: {advice}")
-    if paired:
-        a = {world: a[world] for world in sorted(shared)}
-        b = {world: b[world] for world in sorted(shared)}
-    elif shared:
-        notes.append(
-            f"{len(shared)} worlds are in both runs; drop --unpaired to compare them as pairs"
-        )
+    if not paired:
+        if worlds:
+            notes.append(
+                f"{len(worlds)} worlds are in both runs; drop --unpaired to compare them as pairs"
+            )
+        worlds = a.worlds | b.worlds
+        tasks = a.tasks | b.tasks
 
-    # Some numbers belong to a task, e.g. a success and a failure, not to one world.
-    tasks_a = split(evidence_a, _task)
-    tasks_b = split(evidence_b, _task)
-    if paired:
-        both = tasks_a.keys() & tasks_b.keys()
-        tasks_a = {task: tasks_a[task] for task in sorted(both)}
-        tasks_b = {task: tasks_b[task] for task in sorted(both)}
-    whole_a = {**tasks_a, **a}
-    whole_b = {**tasks_b, **b}
-
-    clusters = {}
-    for place, part in [*whole_a.items(), *whole_b.items()]:
-        clusters[place] = part.trajectories[0].world.cluster
-
-    conditions = _conditions([(opened_a.ready, whole_a), (opened_b.ready, whole_b)])
+    conditions = _conditions([a, b], worlds | tasks)
     swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
-    values_a = _measured(metrics, meanings, a, tasks_a)
-    values_b = _measured(metrics, meanings, b, tasks_b)
-    _match_contenders(values_a, values_b, meanings)
-    rows = _rows(meanings, values_a, values_b, conditions, clusters, paired)
+    values_a = a.measured(shared, worlds, tasks)
+    values_b = b.measured(shared, worlds, tasks)
+    _match_contenders(values_a, values_b, shared.meanings)
+    clusters = {task: task for task in tasks}
+    clusters |= {head.world: head.cluster for head in (*a.heads, *b.heads)}
+    rows = _rows(shared.meanings, values_a, values_b, conditions, clusters, paired)
     notes += few_worlds(rows)
 
-    probed_a = _probed(run_a, evidence_a, a)
-    probed_b = _probed(run_b, evidence_b, b)
+    probed_a = a.probed(worlds)
+    probed_b = b.probed(worlds)
     probes: tuple[ProbeRow, ...] = ()
     if probed_a and probed_b:
         probes = tuple(compare_probes(probed_a, probed_b, paired))
@@ -194,33 +157,6 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
         swept=tuple(swept),
         probes=probes,
     )
-
-
-def _world(one: Trajectory) -> str:
-    return one.world.id
-
-
-def _task(one: Trajectory) -> str:
-    return one.world.cluster
-
-
-def _measured(
-    metrics: Mapping[str, Declared],
-    meanings: Measures,
-    worlds: Mapping[str, Evidence],
-    tasks: Mapping[str, Evidence],
-) -> dict[Quantity, dict[str, float]]:
-    """The numbers of each world, or of each task where contenders are compared."""
-    found = measured(list(metrics.items()), worlds)
-    contending = []
-    for name, metric in metrics.items():
-        if any(each.contender for each in metric.measures.known):
-            contending.append((name, metric))
-    of_tasks = measured(contending, tasks)
-    for quantity in [*found, *of_tasks]:
-        if meanings[quantity.name].contender:
-            found[quantity] = of_tasks.get(quantity, {})
-    return found
 
 
 def _match_contenders(
@@ -244,108 +180,29 @@ def _match_contenders(
             b[pair] = b[other]
 
 
-def _probed(
-    run: Path, evidence: Evidence, parts: Mapping[str, Evidence]
-) -> ProbedRun | None:
-    """The probes of a run in the compared worlds; None before it has a result."""
-    folder = RunFolder.open(run)
-    if not folder.is_finished:
-        return None
-    worlds = {}
-    for part in parts.values():
-        for trajectory in part.trajectories:
-            worlds[str(trajectory.key)] = trajectory.world
-    return ProbedRun(
-        result=folder.read_result(), reports=evidence.probe_reports, worlds=worlds
-    )
-
-
-def _opened(run: Path, catalogue: Catalogue) -> Opened:
-    folder = RunFolder.open(run)
-    with closing(folder.journal()) as journal:
-        plan = folder.plan()
-        noted = folder.noted_how(journal)
-        ready = resolve(plan, catalogue, absent=True)
-        side = Side(
-            run=str(run),
-            subject=subject(ready, journal),
-            models=models_used(journal, plan, noted.prices),
-            verdicts=_verdicts(folder),
-        )
-        return Opened(ready, side, journal.unfinished())
-
-
-def _verdicts(folder: RunFolder) -> tuple[Measurement, ...]:
-    if not folder.is_finished:
-        return ()
-    result = folder.read_result()
-    return tuple(
-        one for one in result.measurements if result.meanings[one.name].sentence
-    )
-
-
-def _shared_metrics(
-    a: Opened, b: Opened
-) -> tuple[dict[str, Declared], Measures, list[str]]:
-    """The metrics of both plans as A configures them, with measures and notes."""
-    others = {chosen.label: chosen.config for chosen in b.ready.metrics}
-    sides = (a.side.run, b.side.run)
-    foreign = [run for run in sides if not RunFolder(Path(run)).is_trusted]
-    resources = Resources(untrusted(a.ready) if foreign else a.ready)
-    metrics: dict[str, Declared] = {}
-    declared: list[Measure] = []
-    notes: list[str] = []
-    for chosen in as_offered(a.ready.metrics):
-        name = chosen.label
-        offer = chosen.entry.offer
-        if name not in others:
-            continue
-
-        lacking = chosen.absent
-        if foreign and not reads_turns_alone(chosen):
-            lacking = f"you do not trust {foreign[0]} (`gde trust {foreign[0]}`)"
-        if not lacking and offer.missing():
-            lacking = "its packages are not installed"
-        if lacking:
-            notes.append(f"metric {name!r} is left out: {lacking}")
-            continue
-
-        if chosen.config != others[name]:
-            configured = f"metric {name!r} is configured differently in {b.side.run}"
-            notes.append(f"{configured}: both are measured as in {a.side.run}")
-        assert isinstance(offer, MetricOffer)
-        metrics[name] = resources.metric_of(chosen)
-        declared += offer.measures
-
-    if not metrics:
-        advice = "run `gde rescore` on one with the --metric of the other"
-        raise GdeError(f"{a.side.run} and {b.side.run} share no metric: {advice}")
-    return metrics, Measures(tuple(declared)), notes
-
-
-def _conditions(runs: Sequence[tuple[Ready, Mapping[str, Evidence]]]) -> Conditions:
+def _conditions(runs: Sequence[Episodes], places: Set[str]) -> Conditions:
+    """The condition of each of the worlds and tasks."""
     condition_of: dict[str, Condition] = {}
-    places: dict[Condition, int] = {}
-    for ready, parts in runs:
+    order: dict[Condition, int] = {}
+    for run in runs:
         planned: list[Condition] = []
-        for each in ready.conditions:
+        for each in run.opened.ready.conditions:
             condition = tuple(sorted(each.labels.items()))
             planned.append(condition)
-            places.setdefault(condition, len(places))
+            order.setdefault(condition, len(order))
 
-        for world, part in parts.items():
-            for trajectory in part.trajectories:
-                with decoding("episodes"):
-                    condition = planned[trajectory.key.condition]
-                # A world in several conditions belongs to none, so nothing is broken
-                # down.
-                if condition_of.setdefault(world, condition) != condition:
+        for head in run.heads:
+            with decoding("episodes"):
+                condition = planned[head.condition]
+            # A world in several conditions belongs to none, so nothing is broken down.
+            for place in places & {head.cluster, head.world}:
+                if condition_of.setdefault(place, condition) != condition:
                     return {}
 
     n_conditions = len(set(condition_of.values()))
     if n_conditions < 2:
         return {}
-    worlds = sorted(condition_of, key=lambda world: places[condition_of[world]])
+    worlds = sorted(condition_of, key=lambda world: order[condition_of[world]])
     return {world: condition_of[world] for world in worlds}
 
 

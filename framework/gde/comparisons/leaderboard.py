@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gde.data.episode_table import heads_of
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.reward import READS_AHEAD, READS_TRUTH
-from gde.data.trajectory import Trajectory
 from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
@@ -103,11 +103,8 @@ def _scores(
     for condition in ready.conditions:
         values = [str(value) for value in condition.labels.values()]
         names.append(", ".join(values))
-
-    def condition_of(one: Trajectory) -> str:
-        return names[one.key.condition]
-
-    return task_scores(evidence, metric, measure, condition_of)
+    of_episodes = [names[head.condition] for head in heads_of(evidence.trajectories)]
+    return task_scores(evidence, metric, measure, of_episodes)
 
 
 def _baselines(ready: Ready) -> Collection[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.comparisons.differences import ProbeRow
-from gde.data.observation import World
+from gde.data.episode_table import Head
 from gde.data.probe import FIT, CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict, outcome_of
@@ -25,8 +25,8 @@ class ProbedRun:
 
     result: Result
     reports: Sequence[ProbeReport]
-    worlds: Mapping[str, World]
-    """Episode to its world, of the episodes that are compared."""
+    episodes: Mapping[str, Head]
+    """Those that are compared, by key."""
 
 
 def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRow]:
@@ -54,8 +54,8 @@ def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRo
                 turns_a = _scored(reports_a.get(fit_a), score)
                 turns_b = _scored(reports_b.get(fit_b), score)
                 if turns_a is not None and turns_b is not None:
-                    of_worlds_a = _world_means(turns_a, score, a.worlds)
-                    of_worlds_b = _world_means(turns_b, score, b.worlds)
+                    of_worlds_a = _world_means(turns_a, score, a.episodes)
+                    of_worlds_b = _world_means(turns_b, score, b.episodes)
                     between = _between(of_worlds_a, of_worlds_b, fit_a, score)
             yield ProbeRow(
                 name=name,
@@ -152,17 +152,17 @@ class _Worlds:
 
 
 def _world_means(
-    turns: ProbeReport | CodedTurns, score: str, worlds: Mapping[str, World]
+    turns: ProbeReport | CodedTurns, score: str, episodes: Mapping[str, Head]
 ) -> _Worlds:
     # The runs may have other turns in the same world, so a world counts once.
     of_worlds: dict[str, list[float]] = {}
     clusters = {}
     values = turns.scores[score].mean(axis=0)
     for (episode, _), value in zip(turns.rows, values, strict=True):
-        if episode in worlds and np.isfinite(value):
-            world = worlds[episode]
-            clusters[world.id] = world.cluster
-            of_worlds.setdefault(world.id, []).append(float(value))
+        if episode in episodes and np.isfinite(value):
+            head = episodes[episode]
+            clusters[head.world] = head.cluster
+            of_worlds.setdefault(head.world, []).append(float(value))
 
     is_code = isinstance(turns, CodedTurns)
     return _Worlds(

@@ -41,7 +41,7 @@ class EpisodeTable:
     conditions: Ints
     """(N,) index of the condition."""
     worlds: Ints
-    """(N,) number of the world, in the order of their names."""
+    """(N,) number of the world in its cluster, in the order of their names."""
     clusters: Ints
     """(N,) number of the world's cluster, likewise."""
     endings: Ints
@@ -56,8 +56,9 @@ class EpisodeTable:
         """The episodes without facts."""
         return cls(
             conditions=np.array([one.condition for one in heads], dtype=np.int64),
-            worlds=_numbered([one.world for one in heads]),
-            clusters=_numbered([one.cluster for one in heads]),
+            # A variation may look like a world of another cluster.
+            worlds=_numbered([(one.world, one.cluster) for one in heads]),
+            clusters=_numbered([(one.cluster,) for one in heads]),
             endings=np.array([ENDINGS.index(one.ending) for one in heads], np.int64),
             facts={},
             faults=np.zeros(len(heads), dtype=bool),
@@ -94,11 +95,22 @@ class Tabulated(Protocol):
     """Episodes of which metrics have told the facts."""
 
     @property
+    def heads(self) -> Sequence[Head]:
+        """One an episode, known without reading the episodes."""
+
+    @property
     def tables(self) -> Mapping[object, EpisodeTable]:
         """All of the episodes, by metric."""
 
 
-def _numbered(names: Sequence[str]) -> Ints:
+def heads_of(trajectories: Sequence[Trajectory]) -> Sequence[Head]:
+    """The head of each episode."""
+    if isinstance(trajectories, Tabulated):
+        return trajectories.heads
+    return [Head.of(one) for one in trajectories]
+
+
+def _numbered(names: Sequence[tuple[str, ...]]) -> Ints:
     """The place of each name among all, sorted."""
     places = {name: i for i, name in enumerate(sorted(set(names)))}
     return np.array([places[name] for name in names], dtype=np.int64)

@@ -2,7 +2,7 @@
 them.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import isnan
@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from gde.data.episode_table import EpisodeTable
 from gde.data.evidence import Evidence
 from gde.data.grouping import grouped
 from gde.data.json import Labels
@@ -19,6 +20,7 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episode_metric import EpisodeMetric, Row, tabulate
+from gde.numerics.numbers import Number
 from gde.parts.metric import Declared, Metric
 
 PlaceT = TypeVar("PlaceT", bound=Hashable)
@@ -45,14 +47,21 @@ class Quantity:
 
 
 def split(
-    evidence: Evidence, place: Callable[[Trajectory], PlaceT]
+    evidence: Evidence, places: Sequence[PlaceT | None]
 ) -> dict[PlaceT, Evidence]:
-    """Split the evidence by the place of its episodes, in the order of first episodes.
+    """Split the evidence by the places of its episodes, in the order of first episodes.
 
     Probe reports are left out, because probes are fitted to whole runs. Each part is
     marked as a part, so that metrics that compare worlds give nothing for it.
+
+    Args:
+        evidence: of N episodes.
+        places: (N,) place of each episode; one without a place is left out.
     """
-    trajectories = grouped(evidence.trajectories, place)
+    trajectories: dict[PlaceT, list[Trajectory]] = {}
+    for place, one in zip(places, evidence.trajectories, strict=True):
+        if place is not None:
+            trajectories.setdefault(place, []).append(one)
     traces_of = grouped(evidence.reward_traces, lambda trace: trace.episode)
 
     parts = {}
@@ -75,10 +84,17 @@ def split(
 
 
 def measured(
-    metrics: Sequence[tuple[str, Metric]], parts: Mapping[PlaceT, Evidence]
+    metrics: Sequence[tuple[str, Metric]],
+    evidence: Evidence,
+    places: Sequence[PlaceT | None],
 ) -> dict[Quantity, dict[PlaceT, float]]:
-    """The numbers of the named metrics, by quantity and part. Measurements without a
-    value are left out.
+    """The numbers of the named metrics at each place, by quantity. Measurements without
+    a value are left out.
+
+    Args:
+        metrics: with their names.
+        evidence: of N episodes.
+        places: as in `split`.
 
     Raises:
         GdeError: a metric raises. The message names metric and world.
@@ -88,14 +104,21 @@ def measured(
     for name, given in metrics:
         declared = given if isinstance(given, Declared) else Declared(given, Measures())
         found[name] = {}
-        if parts and isinstance(declared.metric, EpisodeMetric):
-            numbers = _from_facts(name, declared, declared.metric, parts)
-            for number, values in numbers.items():
-                unit = declared.measures[number].unit
-                found[name][Quantity(name=number, unit=unit)] = values
+        if isinstance(declared.metric, EpisodeMetric):
+            table = _table(name, declared.metric, evidence)
+            for number in declared.metric.numbers:
+                measure = declared.measures[number.name]
+                # What other agents would reach in a world says nothing of this one.
+                if measure.beside:
+                    continue
+                with _naming(name):
+                    values = _each(number, table, places)
+                if values:
+                    found[name][Quantity(name=number.name, unit=measure.unit)] = values
         else:
             asked.append((name, declared))
 
+    parts = split(evidence, places) if asked else {}
     for place, part in parts.items():
         for name, metric in asked:
             with _naming(name, f" on world {part.part['world']}"):
@@ -111,40 +134,33 @@ def measured(
     return {quantity: one[quantity] for one in found.values() for quantity in one}
 
 
-def _from_facts(
-    name: str,
-    declared: Declared,
-    metric: EpisodeMetric,
-    parts: Mapping[PlaceT, Evidence],
-) -> dict[str, dict[PlaceT, float]]:
-    """The numbers of all parts at once, where they follow from facts of episodes."""
-    episodes: list[Trajectory] = []
-    groups: list[int] = []
-    for i, part in enumerate(parts.values()):
-        episodes += part.trajectories
-        groups += [i] * len(part.trajectories)
-    evidence = replace(next(iter(parts.values())), trajectories=episodes)
-
+def _table(name: str, metric: EpisodeMetric, evidence: Evidence) -> EpisodeTable:
     def ask(one: Trajectory, row: Row) -> tuple[float, ...]:
         with _naming(name, f" on world {one.world.id}"):
             return row()
 
-    table = tabulate(metric, evidence, ask)
-    found = {}
-    for number in metric.numbers:
-        # What other agents would reach in a world says nothing about this one.
-        if declared.measures[number.name].beside:
-            continue
-        with _naming(name):
-            values = number.each(table, np.array(groups), len(parts)).tolist()
-        known = {
-            place: value
-            for place, value in zip(parts, values, strict=True)
-            if not isnan(value)
-        }
-        if known:
-            found[number.name] = known
-    return found
+    return tabulate(metric, evidence, ask)
+
+
+def _each(
+    number: Number, table: EpisodeTable, places: Sequence[PlaceT | None]
+) -> dict[PlaceT, float]:
+    """The number of all places at once, where it follows from facts of episodes."""
+    numbered: dict[PlaceT, int] = {}
+    groups = np.array(
+        [
+            -1 if place is None else numbered.setdefault(place, len(numbered))
+            for place in places
+        ],
+        dtype=np.int64,
+    )
+    chosen = groups >= 0
+    values = number.each(table.where(chosen), groups[chosen], len(numbered)).tolist()
+    return {
+        place: value
+        for place, value in zip(numbered, values, strict=True)
+        if not isnan(value)
+    }
 
 
 @contextmanager

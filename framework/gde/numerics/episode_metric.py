@@ -45,11 +45,7 @@ class EpisodeMetric:
         Raises:
             GdeError: the facts have other names or types.
         """
-        table = None
-        if isinstance(evidence.trajectories, Tabulated):
-            table = evidence.trajectories.tables.get(self)
-        if table is None:
-            table = tabulate(self, evidence)
+        table = tabulate(self, evidence)
         # Of episodes that all failed, nobody knows what they would have had.
         lost = len(table) and (table["ending.failed"] == 1).all()
         return [
@@ -92,14 +88,17 @@ Ask = Callable[[Trajectory, Row], tuple[float, ...]]
 def tabulate(
     metric: EpisodeMetric, evidence: Evidence, ask: Ask | None = None
 ) -> EpisodeTable:
-    """The table of a metric, from one pass over the episodes.
+    """The table of a metric: as it is known, else from one pass over the episodes.
 
     Raises:
         GdeError: the facts have other names or types.
     """
+    episodes = evidence.trajectories
+    if isinstance(episodes, Tabulated) and metric in episodes.tables:
+        return episodes.tables[metric]
     heads = []
     rows = []
-    for one in evidence.trajectories:
+    for one in episodes:
         heads.append(Head.of(one))
         row = partial(metric.row, one, evidence.mdp and partial(evidence.mdp, one))
         if one.ending == "failed":

@@ -1,17 +1,17 @@
 """Contenders at the same tasks in order, each beside the best baseline."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot
 
 import numpy as np
 
+from gde.data.episode_table import heads_of
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
 from gde.data.verdict import Verdict, outcome_of
-from gde.numerics.by_world import measured, split
+from gde.numerics.by_world import measured
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
     Difference,
@@ -72,22 +72,20 @@ def task_scores(
     evidence: Evidence,
     metric: Metric,
     measure: Measure,
-    condition_of: Callable[[Trajectory], str],
+    conditions: Sequence[str],
 ) -> Scores:
     """The number of each contender at each task.
 
     Args:
-        evidence: of a run.
+        evidence: of a run of N episodes.
         metric: gives the number.
         measure: its `contender` is the label that names the contenders.
-        condition_of: names the condition of an episode.
+        conditions: (N,) name of the condition of each episode.
     """
-
-    def place(one: Trajectory) -> tuple[str, str]:
-        return condition_of(one), one.world.cluster
-
+    heads = heads_of(evidence.trajectories)
+    places = list(zip(conditions, (head.cluster for head in heads), strict=True))
     found: Scores = {}
-    numbers = measured([(measure.name, metric)], split(evidence, place))
+    numbers = measured([(measure.name, metric)], evidence, places)
     for quantity, values in numbers.items():
         contender = quantity.where.get(measure.contender)
         if quantity.name != measure.name or contender is None:

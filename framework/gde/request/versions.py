@@ -1,5 +1,6 @@
 """What makes results: who offers each part, and the version of its results."""
 
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -11,6 +12,7 @@ from gde.errors import GdeError
 from gde.request.defaults import FRAMEWORK
 from gde.request.kinds import KINDS
 from gde.request.ready import Chosen, Ready
+from gde.request.settings import dump_what
 
 VERSION_OF_STAGES = 2
 """Of gde's own stages and numerics: raised whenever the same plan gives other results,
@@ -31,6 +33,14 @@ def versions(parts: Iterable[Chosen]) -> dict[str, str]:
             f"{offered} v{entry.offer.version}" if entry.plugin else ABSENT
         )
     return found
+
+
+def made_by(environment: Chosen, metric: Chosen) -> str:
+    """What the facts of a metric are made by, or nothing where that is an object."""
+    if not (environment.entry.plugin and metric.entry.plugin):
+        return ""
+    parts = [*versions((environment, metric)).values()]
+    return json.dumps([*parts, dump_what(metric.config)])
 
 
 def playing(ready: Ready) -> dict[str, str]:

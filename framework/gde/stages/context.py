@@ -26,7 +26,7 @@ from gde.request.models import find_model
 from gde.request.ready import Chosen, Ready, unmade
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump_what
-from gde.request.versions import versions
+from gde.request.versions import made_by
 from gde.seeding import derive
 from gde.stages.asking import Scope
 from gde.stages.beginning import begin
@@ -36,7 +36,6 @@ from gde.stages.reuse import Reuse
 from gde.stages.rewarding import Shown
 from gde.store.journal import Journal
 from gde.store.probes import read_readout
-from gde.store.rows import to_json
 
 WORLD_CAPABILITIES = frozenset(
     {Capability.MDP, Capability.OPTIMUM, Capability.DEMONSTRATION, Capability.SNAPSHOT}
@@ -156,19 +155,11 @@ class Resources:
             offer = chosen.entry.offer
             assert isinstance(offer, MetricOffer)
             self._metrics[chosen.label] = Declared(
-                self.make(chosen), Measures(offer.measures), self._made_by(chosen)
+                self.make(chosen),
+                Measures(offer.measures),
+                made_by(self.ready.environment, chosen) if self.ready else "",
             )
         return self._metrics[chosen.label]
-
-    def _made_by(self, metric: Chosen) -> str:
-        """What the facts of a metric are made by, or nothing where that is an object."""
-        if self.ready is None or not metric.entry.plugin:
-            return ""
-        environment = self.ready.environment
-        if not environment.entry.plugin:
-            return ""
-        parts = [*versions((environment, metric)).values()]
-        return to_json([*parts, dump_what(metric.config)])
 
     def close(self) -> None:
         """Release the models and delete the scratch folder."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import overload
 from weakref import WeakValueDictionary
 
-from gde.data.episode_table import EpisodeTable
+from gde.data.episode_table import EpisodeTable, Head
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
@@ -54,6 +54,15 @@ class Recorded(Sequence[Trajectory]):
         """Their keys, in order."""
         with closing(Journal.open(self._path, write=False)) as journal:
             return journal.episodes(self._condition)
+
+    @cached_property
+    def heads(self) -> list[Head]:
+        """One an episode, in order."""
+        if self._whole is not None:
+            every = self._whole.heads
+            return [head for head in every if head.condition == self._condition]
+        with closing(Journal.open(self._path, write=False)) as journal:
+            return journal.heads()
 
     def of_condition(self, condition: int) -> "Recorded":
         """The episodes of one condition."""

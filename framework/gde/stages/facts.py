@@ -1,6 +1,6 @@
 """The facts of a run's episodes, for the metrics that declare some."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from math import isnan, nan
@@ -29,8 +29,9 @@ def know_facts(
     evidence: Evidence,
     metrics: Sequence[tuple[str, Callable[[], Declared]]],
     journal: Journal,
-    seconds: float | None,
+    seconds: float | None = None,
     anew: Collection[str] = (),
+    keep: bool = True,
 ) -> tuple[Failure, ...]:
     """Add the facts of every episode to the evidence; collect failures, one a metric.
 
@@ -43,8 +44,11 @@ def know_facts(
         journal: of the run.
         seconds: the time that the facts of one episode may take; None for no limit.
         anew: labels of the metrics whose kept facts are not read.
+        keep: whether the journal may be written.
     """
-    heads = journal.heads()
+    recorded = evidence.trajectories
+    assert isinstance(recorded, Recorded)
+    heads = recorded.heads
     with decoding("episodes"):
         episodes = EpisodeTable.of(heads)
     asked = []
@@ -65,10 +69,10 @@ def know_facts(
             if each.made_by in kept and episode in places:
                 each.take(places[episode], kept[each.made_by])
     if not all(each.told.all() for each in asked):
-        _ask(asked, evidence, journal, seconds)
+        for new in _ask(asked, evidence, seconds):
+            if keep:
+                keep_facts(journal, new)
 
-    recorded = evidence.trajectories
-    assert isinstance(recorded, Recorded)
     recorded.tables = {each.metric: each.table(episodes) for each in asked}
     return tuple(each.failed for each in asked if each.failure)
 
@@ -76,10 +80,9 @@ def know_facts(
 def _ask(
     asked: Sequence["_Asked"],
     evidence: Evidence,
-    journal: Journal,
     seconds: float | None,
-) -> None:
-    """Ask for what is not told, and keep it."""
+) -> Iterator[dict[str, dict[str, Row]]]:
+    """Ask for what is not told; yield what is new, by episode and maker."""
     new: dict[str, dict[str, Row]] = {}
     for place, one in enumerate(evidence.trajectories):
         model = evidence.mdp and partial(evidence.mdp, one)
@@ -92,10 +95,10 @@ def _ask(
         if told:
             new[str(one.key)] = told
         if len(new) == KEPT_AT_ONCE:
-            keep_facts(journal, new)
+            yield new
             new = {}
     if new:
-        keep_facts(journal, new)
+        yield new
 
 
 class _Asked:

@@ -152,7 +152,8 @@ class RewardPredictionStudy:
 
     def _board(self, evidence: Evidence) -> Sequence[Standing]:
         """The reward models of a run by task, beside the best that reads nothing."""
-        scores = task_scores(evidence, self._context.metric("epic"), EPIC, _domain_of)
+        domains = [_domain_of(one) for one in evidence.trajectories]
+        scores = task_scores(evidence, self._context.metric("epic"), EPIC, domains)
         return leaderboard(scores, READING_NOTHING, EPIC)
 
     def _plan(

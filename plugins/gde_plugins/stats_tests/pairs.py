@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.by_world import measured, split
+from gde.numerics.by_world import measured
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import (
     Difference,
@@ -30,20 +30,29 @@ PlaceT = TypeVar("PlaceT", bound=Hashable)
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Generic[PlaceT]):
-    """One measurement in every part in which it has a value."""
+    """One measurement at every place where it has a value."""
 
     name: str
     unit: str
-    """Empty if no part has a value."""
+    """Empty if no place has a value."""
     values: Mapping[PlaceT, float]
-    """Part of the evidence to value."""
+    """Place to value."""
 
 
 def measure(
-    context: Context, names: Sequence[str], parts: Mapping[PlaceT, Evidence]
+    context: Context,
+    names: Sequence[str],
+    evidence: Evidence,
+    places: Sequence[PlaceT | None],
 ) -> list[Measured[PlaceT]]:
-    """Measure each part by name; measurements that are restricted, e.g. to one size,
+    """Measure each place by name; measurements that are restricted, e.g. to one size,
     are left out.
+
+    Args:
+        context: finds the metrics.
+        names: of the numbers.
+        evidence: of N episodes.
+        places: (N,) place of each episode; one without a place is left out.
 
     Raises:
         UnknownName: no plugin offers the metric of a name.
@@ -56,7 +65,7 @@ def measure(
         metrics[id(metric)] = name, metric
 
     found: dict[str, Measured[PlaceT]] = {}
-    for quantity, values in measured([*metrics.values()], parts).items():
+    for quantity, values in measured([*metrics.values()], evidence, places).items():
         if not quantity.restricted:
             found[quantity.name] = Measured(
                 name=quantity.name, unit=quantity.unit, values=values
@@ -113,10 +122,6 @@ class Place(NamedTuple):
         return self.cluster, tuple(others)
 
 
-def _episode_of(trajectory: Trajectory) -> tuple[Place, str]:
-    return Place.of(trajectory), str(trajectory.key)
-
-
 @dataclass(frozen=True)
 class Pairs:
     """Every variation of a world against the unvaried one (as Arghal et al. 2026,
@@ -143,19 +148,21 @@ class Pairs:
         """Test the whole run; a part of it has no pairs."""
         if evidence.part:
             return ()
-        places = {Place.of(trajectory) for trajectory in evidence.trajectories}
+        of_episodes = []
+        apart = []
+        for one in evidence.trajectories:
+            place = Place.of(one)
+            of_episodes.append(place)
+            apart.append((place, str(one.key)))
+        places = set(of_episodes)
         labels = variations(places)
         if not labels:
             return ()
 
         # Differences of means need one value a world; the exchange of episodes needs
         # one value an episode.
-        by_world = measure(
-            self.context, self.config.measures, split(evidence, Place.of)
-        )
-        by_episode = measure(
-            self.context, self.config.each_episode, split(evidence, _episode_of)
-        )
+        by_world = measure(self.context, self.config.measures, evidence, of_episodes)
+        by_episode = measure(self.context, self.config.each_episode, evidence, apart)
         found: list[Measurement] = []
         for label in labels:
             found += _family(label, by_world, places, evidence.seed)

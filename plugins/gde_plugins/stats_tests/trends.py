@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import NamedTuple
 
+from gde.data.episode_table import heads_of
 from gde.data.evidence import Evidence
 from gde.data.json import is_number
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.numerics.by_world import split
 from gde.numerics.stats import Finding, linear_trend, page, spearman
 from gde.parts.context import Context
 from gde.seeding import generator
@@ -66,18 +66,11 @@ class Trends:
         if not labels:
             return ()
 
-        # Only worlds with all labels have a spot.
-        labelled = []
-        for one in unvaried:
-            if all(_number(one, label) is not None for label in labels):
-                labelled.append(one)
-        spots = split(
-            replace(evidence, trajectories=tuple(labelled)),
-            lambda one: _spot(one, labels),
-        )
-
+        spots = {str(one.key): _spot(one, labels) for one in unvaried}
+        heads = heads_of(evidence.trajectories)
+        places = [spots.get(head.episode) for head in heads]
         found: list[Measurement] = []
-        for measured in measure(self.context, self.config.measures, spots):
+        for measured in measure(self.context, self.config.measures, evidence, places):
             for axis, label in enumerate(labels):
                 found += _along(label, axis, measured, evidence.seed)
         found += _over_distance(unvaried)
@@ -99,8 +92,14 @@ def _number(trajectory: Trajectory, label: str) -> float | None:
     return value if is_number(value) else None
 
 
-def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot:
-    coordinates = [_number(trajectory, label) or 0.0 for label in labels]
+def _spot(trajectory: Trajectory, labels: Sequence[str]) -> Spot | None:
+    """The spot of a world that has all labels."""
+    coordinates = []
+    for label in labels:
+        value = _number(trajectory, label)
+        if value is None:
+            return None
+        coordinates.append(value)
     return Spot(trajectory.world.cluster, tuple(coordinates))
 
 

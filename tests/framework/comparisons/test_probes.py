@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gde.cli.compare_command import _probe_lines
 from gde.comparisons.differences import Compared, ProbeRow
 from gde.comparisons.probes import ProbedRun, compare_probes, in_one_run, judged
+from gde.data.episode_table import Head
 from gde.data.measure import Better, Measure
-from gde.data.observation import World
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict
@@ -85,7 +85,10 @@ def run(
             control = replace(number, where={**number.where, "control": "shuffled"})
             other = replace(number, name="p.other")
             numbers += [number, part, control, other]
-    worlds = {f"0/{i}/0": World(id=f"w{i}", base=f"c{i}") for i in range(2 * WORLDS)}
+    episodes = {
+        f"0/{i}/0": Head(f"0/{i}/0", 0, f"w{i}", f"c{i}", "horizon")
+        for i in range(2 * WORLDS)
+    }
     result = Result(
         run=name,
         status="ok",
@@ -94,7 +97,7 @@ def run(
         failures=(),
         measures=tuple(measures),
     )
-    return ProbedRun(result=result, reports=reports, worlds=worlds)
+    return ProbedRun(result=result, reports=reports, episodes=episodes)
 
 
 def held_out(one: ProbedRun) -> set[str]:
@@ -136,8 +139,8 @@ def test_only_worlds_that_both_held_out_are_pairs() -> None:
     b = run("b", [report(MAIN, of_worlds(1.5, 12), first=12)])
     assert between(*compared(a, b)).worlds == WORLDS - 12
     # Only episodes in worlds that both runs played are compared.
-    played = {episode: world for episode, world in a.worlds.items() if "1" in episode}
-    fewer = replace(a, worlds=played)
+    played = {episode: head for episode, head in a.episodes.items() if "1" in episode}
+    fewer = replace(a, episodes=played)
     assert between(*compared(fewer, a)).worlds == len(played.keys() & held_out(a))
     b = run("b", [report(MAIN, of_worlds(1.5), first=WORLDS)])
     found = between(*compared(a, b))
@@ -166,8 +169,13 @@ def test_worlds_of_one_cluster_are_no_independent_pairs() -> None:
     b = run("b", [report(MAIN, of_worlds(1.5))])
     alone = between(*compared(a, b))
 
-    worlds = {f"0/{i}/0": World(id=f"w{i}", base=f"c{i // 2}") for i in range(WORLDS)}
-    found = between(*compared(replace(a, worlds=worlds), replace(b, worlds=worlds)))
+    episodes = {
+        f"0/{i}/0": Head(f"0/{i}/0", 0, f"w{i}", f"c{i // 2}", "horizon")
+        for i in range(WORLDS)
+    }
+    found = between(
+        *compared(replace(a, episodes=episodes), replace(b, episodes=episodes))
+    )
     assert (alone.worlds, found.worlds) == (WORLDS, WORLDS / 2)
     assert found.difference == pytest.approx(alone.difference)
     # Ten signs can be flipped, not twenty.

@@ -39,7 +39,7 @@ def test_every_episode_is_in_one_part_and_takes_its_rewards_along() -> None:
         for one in sample.trajectories
     )
     evidence = Evidence(trajectories=sample.trajectories, reward_traces=traces, seed=5)
-    parts = split(evidence, lambda one: one.world.id)
+    parts = split(evidence, worlds_of(evidence))
     assert sum(len(part.trajectories) for part in parts.values()) == len(
         sample.trajectories
     )
@@ -55,8 +55,9 @@ def test_every_episode_is_in_one_part_and_takes_its_rewards_along() -> None:
 
 
 def test_quantities_are_told_apart_and_what_has_no_value_is_left_out() -> None:
-    parts = split(sample_evidence(), lambda one: bool(one.turns))
-    found = measured([("turns", turns)], parts)
+    sample = sample_evidence()
+    have_turns = [bool(one.turns) for one in sample.trajectories]
+    found = measured([("turns", turns)], sample, have_turns)
     whole = Quantity(name="turns", unit="turns")
     assert set(found[whole]) == {True}
     (broken_down,) = found.keys() - {whole}
@@ -70,9 +71,15 @@ def test_a_part_of_several_worlds_is_named_after_the_first() -> None:
         replace(one, world=replace(one.world, id=f"w{i}"))
         for i, one in enumerate(sample.trajectories)
     ]
-    (part,) = split(replace(sample, trajectories=renamed), lambda one: "all").values()
+    every = ["all"] * len(renamed)
+    (part,) = split(replace(sample, trajectories=renamed), every).values()
     assert part.part == {"world": "w0"}
     assert [one.world.id for one in part.trajectories][-1] != "w0"
+
+
+def worlds_of(evidence: Evidence) -> list[str]:
+    """The world of each episode."""
+    return [one.world.id for one in evidence.trajectories]
 
 
 TOLD = EpisodeMetric(
@@ -102,39 +109,54 @@ def test_numbers_over_facts_are_those_of_each_part_alone(declared: bool) -> None
     )
     measures = Measures((Measure("length", "Length", "turns"),))
     metric = Declared(NOWHERE, measures) if declared else NOWHERE
-    for place in (lambda one: one.world.id, lambda one: str(one.key)):
-        parts = split(evidence, place)
-        found = measured([("turns", turns), ("told", metric)], parts)
-        alone = measured([("turns", turns), ("told", lambda part: metric(part))], parts)
+    keys = [str(one.key) for one in evidence.trajectories]
+    some = [None, *keys[1:]]
+    for places in (worlds_of(evidence), keys, some):
+        found = measured([("turns", turns), ("told", metric)], evidence, places)
+        alone = measured(
+            [("turns", turns), ("told", lambda part: metric(part))], evidence, places
+        )
         assert found == alone
         length = Quantity(name="length", unit="turns" if declared else "")
-        finished = (one for one in evidence.trajectories if one.ending != "failed")
-        assert found[length].keys() == {*map(place, finished)}
+        assert found[length].keys() == {
+            place
+            for place, one in zip(places, evidence.trajectories, strict=True)
+            if place is not None and one.ending != "failed"
+        }
     assert {quantity.name for quantity in found} == {"turns", "length", "first"}
-    assert measured([("told", metric)], {}) == {}
+    assert measured([("told", metric)], evidence, [None] * len(keys)) == {}
+
+
+def test_baselines_are_not_taken_in_each_world() -> None:
+    sample = sample_evidence()
+    measures = Measures((Measure("length", "Length", "turns", beside="first"),))
+    found = measured([("told", Declared(NOWHERE, measures))], sample, worlds_of(sample))
+    assert {quantity.name for quantity in found} == {"first"}
 
 
 def test_facts_and_numbers_that_fail_name_their_metric() -> None:
-    parts = split(sample_evidence(), lambda one: one.world.id)
+    sample = sample_evidence()
     broken = replace(TOLD, facts=lambda *_: {})
     with pytest.raises(GdeError, match=r"metric 'odd' fails on world .*its facts are"):
-        measured([("odd", broken)], parts)
+        measured([("odd", broken)], sample, worlds_of(sample))
     beyond = replace(TOLD, numbers=(Mean("length", "turns"),))
     with pytest.raises(GdeError, match=r"metric 'odd' fails: ValueError.*between 0"):
-        measured([("odd", beyond)], parts)
+        measured([("odd", beyond)], sample, worlds_of(sample))
 
 
 def test_a_metric_that_raises_is_named_with_its_world() -> None:
     def broken(evidence: Evidence) -> Sequence[Measurement]:
         raise KeyError("lost")
 
+    sample = sample_evidence()
     with pytest.raises(GdeError, match=r"metric 'odd' fails on world .*KeyError"):
-        measured([("odd", broken)], split(sample_evidence(), lambda one: one.world.id))
+        measured([("odd", broken)], sample, worlds_of(sample))
 
 
 def test_a_refusal_is_told_as_a_sentence() -> None:
     def refusing(evidence: Evidence) -> Sequence[Measurement]:
         raise GdeError("its file is not there")
 
+    sample = sample_evidence()
     with pytest.raises(GdeError, match=r"on world [^:]*: its file is not there$"):
-        measured([("odd", refusing)], split(sample_evidence(), lambda one: "all"))
+        measured([("odd", refusing)], sample, worlds_of(sample))

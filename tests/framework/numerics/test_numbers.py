@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gde.data.episode_table import EPISODES, EpisodeTable
+from gde.data.episode_table import EPISODES, EpisodeTable, Head
 from gde.data.trajectory import ENDINGS
+from gde.numerics.episode_metric import EpisodeMetric
 from gde.numerics.numbers import Mean, Missing, Number, Ratio, Total
+from gde.testing.samples import sample_evidence
 
 MISSING = (Missing("unseen", of="turns", reason="{} of {} turns are unseen"),)
 NUMBERS: tuple[Number, ...] = (
@@ -143,3 +145,29 @@ def test_a_share_outside_its_bounds_is_a_fault_beyond_rounding(number: Number) -
     ):
         with pytest.raises(ValueError, match="hits must lie between 0 and trials"):
             ask()
+
+
+def test_worlds_that_look_alike_in_other_clusters_are_other_worlds() -> None:
+    heads = [
+        Head(f"0/{i}/0", 0, "same", cluster, "horizon")
+        for i, cluster in enumerate(("a", "b", "b"))
+    ]
+    table = replace(EpisodeTable.of(heads), facts={"hits": np.array([1.0, 0.0, 0.5])})
+    found = Mean("hits", "hits", over="worlds").measured(table, 0)
+    assert (found.value, found.n) == (0.625, 2)
+
+
+def test_a_number_of_some_runs_alone_has_a_reason_or_is_not_there() -> None:
+    metric = EpisodeMetric(
+        columns=("fog",), facts=lambda *_: {"fog": None}, numbers=(ONLY,)
+    )
+    calm = sample_evidence()
+    assert not metric(calm)
+    foggy = replace(metric, facts=lambda *_: {"fog": 1})
+    assert [one.value for one in foggy(calm)] == [1.0]
+    lost = [replace(one, ending="failed", failure="lost") for one in calm.trajectories]
+    (found,) = metric(replace(calm, trajectories=lost))
+    assert found.reason == "no episode was finished"
+
+
+ONLY = Mean("fog", "fog", only="fog")
