@@ -19,8 +19,10 @@ _KEEP = """
 def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
     """The kept facts of each episode, by what they were made by.
 
-    What cannot be read is left out, and so made anew.
+    What cannot be read, or is not as gde wrote it, is left out, and so made anew.
     """
+    if any(manifest.faults(journal, "facts")):
+        return
     names = {str(number): made_by for made_by, number in _numbers(journal).items()}
     for row in journal.each("SELECT * FROM episode_facts"):
         found: dict[str, Row] = {}

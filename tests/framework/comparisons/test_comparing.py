@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from contextlib import closing
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,9 +18,12 @@ from gde.comparisons.differences import (
     out_of_reach,
     same_tests,
 )
+from gde.data.trajectory import Trajectory
 from gde.numerics.by_world import Quantity
+from gde.numerics.episode_metric import EpisodeMetric, Model
 from gde.request.catalogue import Catalogue
 from gde.runs.evaluating import evaluate
+from gde.store.journal import Journal
 
 MakeRun = Callable[..., Path]
 ACCURACY = Choice(name="accuracy")
@@ -366,3 +370,59 @@ def test_a_warning_of_few_worlds_says_of_which_rows() -> None:
     assert no_interval == "no interval from fewer than 6 clusters"
     assert few_worlds(rows[:1]) == []
     assert few_worlds([a_row("slips", 2, density=1), rows[0]]) == []
+
+
+def _facts(run: Path, statement: str = "") -> list[dict[str, object]]:
+    """The facts that a run keeps, after a change."""
+    with closing(Journal.open(run / "run.sqlite")) as journal:
+        if statement:
+            journal.write([(statement, ())])
+        return [dict(row) for row in journal.query("SELECT * FROM episode_facts")]
+
+
+CHANGED = "UPDATE episode_facts SET facts = replace(facts, '1.0', '0.0')"
+
+
+def test_facts_are_read_where_a_run_keeps_them_else_asked_for_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(
+        environment="grid", agent="random", metrics=["success", "length"], episodes=8
+    )
+    a, b = tmp_path / "a", tmp_path / "b"
+    evaluate(plan, a)
+    evaluate(replace(plan, agent=Choice(name="optimal")), b)
+    found = compare(a, b)
+
+    def unasked(*_: object) -> None:
+        raise GdeError("nothing is kept")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EpisodeMetric, "row", unasked)
+        assert compare(a, b) == found
+    changed = _facts(a, CHANGED)
+    assert (compare(a, b).rows, _facts(a)) == (found.rows, changed)
+    _facts(a, "DELETE FROM fact_sets")
+    assert (compare(a, b).rows, _facts(a)) == (found.rows, changed)
+
+
+def test_a_fact_that_fails_costs_its_worlds_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(environment="grid", agent="random", metrics=["length"], episodes=8)
+    a, b = tmp_path / "a", tmp_path / "b"
+    evaluate(plan, a)
+    evaluate(replace(plan, agent=Choice(name="optimal")), b)
+    row_of = EpisodeMetric.row
+
+    def failing(self: EpisodeMetric, one: Trajectory, model: Model) -> object:
+        if one.key.world == 3:
+            raise ZeroDivisionError("no walls")
+        return row_of(self, one, model)
+
+    _facts(b, "DELETE FROM fact_sets")
+    monkeypatch.setattr(EpisodeMetric, "row", failing)
+    compared = compare(a, b)
+    assert row(compared, "length").n == 7
+    told = f"{b}: metric 'length' fails in 1 of 8 episodes, first in episode 0/3/0"
+    assert any(note.startswith(told) for note in compared.notes)
