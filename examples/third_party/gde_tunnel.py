@@ -195,6 +195,7 @@ def gde_metrics() -> Sequence[MetricOffer[NoConfig, Metric]]:
             summary="share of steps to the left",
             config=NoConfig,
             part="gde_tunnel:leftness",
+            facts="turns",
             measures=(steps,),
         ),
     )

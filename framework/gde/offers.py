@@ -8,7 +8,7 @@ from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import which
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from gde.errors import GdeError
 
@@ -324,6 +324,12 @@ class MetricOffer(Offer[ConfigT, PartT]):
 
     measures: "tuple[Measure, ...]" = ()
     """What the metric's numbers mean."""
+    facts: Literal["", "turns", "world"] = ""
+    """Of a `gde.numerics.episode_metric.EpisodeMetric`: whether its facts follow from the
+    turns of an episode alone, or also from the decision process of its world. Whoever
+    plays an episode then tells them as it ends; else they are asked for when the run is
+    concluded.
+    """
     group: str = ""
     """A name by which a run asks for several metrics at once, e.g. `--metric meg`."""
 

@@ -10,7 +10,7 @@ from itertools import cycle
 from pathlib import Path
 from threading import Event
 from time import sleep
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,17 @@ from gde import (
     World,
     hookimpl,
 )
+from gde.data.mdp import TabularMDP
+from gde.data.observation import Optimum
 from gde.parts.reproduction import Comparison, Run
 from gde.seeding import derive
-from gde.testing.parts import AskingAgent, Corridor, PlantedModel, ScriptedAgent
+from gde.testing.parts import (
+    RIGHT,
+    AskingAgent,
+    Corridor,
+    PlantedModel,
+    ScriptedAgent,
+)
 from gde.testing.plugin import OF_CORRIDOR, AskingConfig, CorridorConfig
 
 
@@ -321,6 +329,23 @@ class WhereProbe:
         )
 
 
+class Certified(Corridor):
+    """Its optima do not come from its process, which may not be had."""
+
+    error: ClassVar[Exception | None] = None
+    asked: ClassVar[list[str]] = []
+
+    def optimum(self) -> Optimum:
+        steps = self.length - 1 - self.at
+        return Optimum(actions=(RIGHT,), value=float(-steps), means="solved")
+
+    def mdp(self) -> TabularMDP:
+        self.asked.append(self.world().id)
+        if self.error is not None:
+            raise self.error
+        return super().mdp()
+
+
 def _unmakable(_: NoConfig, __: Context) -> Corridor:
     raise OSError("no simulator here")
 
@@ -338,6 +363,13 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
             ),
             gives=OF_CORRIDOR,
             blocking=True,
+        ),
+        EnvironmentOffer(
+            name="certified",
+            summary="s",
+            config=NoConfig,
+            make=lambda _, __: Certified(12),
+            gives=gives,
         ),
         EnvironmentOffer(
             name="trapdoor",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import isfinite, nan
 from numbers import Real
+from typing import NoReturn
 
 import numpy as np
 
@@ -22,6 +23,15 @@ Model = Callable[[], TabularMDP] | None
 """Makes the decision process of an episode's world, as it was at the start; None where
 no environment is known. It raises GdeError where the environment has none.
 """
+
+
+def undeclared() -> NoReturn:
+    """The model of a metric whose offer says that it asks for none.
+
+    Raises:
+        TypeError: always.
+    """
+    raise TypeError('to ask for the process of a world, its offer says facts="world"')
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,8 +29,10 @@ from gde.stages.progress import Listeners, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import count_episodes, digest, list_worlds
+from gde.stages.telling import telling
 from gde.store import manifest
 from gde.store.damage import decoding
+from gde.store.facts import begin_sets
 from gde.store.folder import RunFolder
 from gde.store.journal import JUDGED, RESUMED, RETRIED, Journal
 from gde.store.rewards import judged
@@ -100,6 +102,7 @@ class Pipeline:
             stopping,
             watching(journal_path, total, self._listeners()),
         ):
+            begin_sets(self.journal, telling(ready))
             parts = shares(ready, worlds, self.journal, executor.workers)
             try:
                 if isinstance(executor, WorksFarAway):

@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
+from typing import Any
 
 from gde.data.json import Labels
+from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError, RunFailed, Unavailable
@@ -21,6 +23,7 @@ from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
 from gde.stages.models import Models
 from gde.stages.simulating import Copy, Simulation
+from gde.stages.telling import Process
 from gde.store.journal import Journal
 
 CERTAIN = 1 + 1e-6
@@ -35,6 +38,7 @@ class Opening:
     task: Task
     world: World
     moment: Moment
+    process: Process
 
 
 @dataclass
@@ -64,11 +68,13 @@ class Episode:
     """Whether the optimum of every tried situation is worked out."""
     goal_moved: bool = False
     """Whether its world has another goal than its own."""
+    wants_process: bool = False
+    """Whether the world's process is taken at its beginning: later it may be another."""
     begun: bool = field(default=False, init=False)
     """Whether the world is in the journal."""
 
-    async def play(self) -> tuple[Ending, State | None]:
-        """Play turn by turn and give how the episode ends, with its last state."""
+    async def play(self) -> tuple[Trajectory, Process]:
+        """Play turn by turn and give the episode, with its world's process."""
         judge = Judge()
         async with limit(
             self.episode_seconds, _late(self.episode_seconds, "episode", "episode")
@@ -78,7 +84,7 @@ class Episode:
                 _late(self.turn_seconds, "beginning of the world", "turn"),
             ):
                 opening = await self.host.call(
-                    begin_world, self.seed, self.goal_moved, judge
+                    begin_world, self.seed, self.goal_moved, judge, self.wants_process
                 )
 
             # The plan's word on a swept label goes before the world's.
@@ -91,17 +97,6 @@ class Episode:
             )
             self.begun = True
 
-            scope = self.models.scope(str(self.key))
-            agent = self._begin_agent(scope, opening, labels)
-            return await self._take_turns(agent, scope, opening, judge)
-
-    def _begin_agent(self, scope: Scope, opening: Opening, labels: Labels) -> Agent:
-        agent = self.make_agent(scope)
-        seed = agent_seed(self.root, self.key)
-        lent = self.host.environment if self.lends_world else None
-
-        simulator = None
-        if self.private is not None:
             begun = Trajectory(
                 key=self.key,
                 seed=self.seed,
@@ -111,6 +106,21 @@ class Episode:
                 turns=(),
                 ending="horizon",
             )
+            scope = self.models.scope(str(self.key))
+            agent = self._begin_agent(scope, opening, begun)
+            turns, ending, final = await self._take_turns(agent, scope, opening, judge)
+            played = replace(
+                begun, turns=tuple(turns), ending=ending, final_state=final
+            )
+            return played, opening.process
+
+    def _begin_agent(self, scope: Scope, opening: Opening, begun: Trajectory) -> Agent:
+        agent = self.make_agent(scope)
+        seed = agent_seed(self.root, self.key)
+        lent = self.host.environment if self.lends_world else None
+
+        simulator = None
+        if self.private is not None:
             simulator = Simulation(
                 begun,
                 self.host,
@@ -129,12 +139,13 @@ class Episode:
 
     async def _take_turns(
         self, agent: Agent, scope: Scope, opening: Opening, judge: Judge
-    ) -> tuple[Ending, State | None]:
+    ) -> tuple[list[Turn], Ending, State | None]:
         # Turns that were recorded before an interruption are repeated, from the answers
         # in the journal.
         known = self.journal.decisions(str(self.key))
         observation = opening.observation
         moment = opening.moment
+        turns: list[Turn] = []
 
         for index in range(opening.task.horizon):
             recorded = known[index] if index < len(known) else None
@@ -149,10 +160,9 @@ class Episode:
                     advance, observation, decision, judge
                 )
 
+            turns.append(turn_of(index, observation, decision, outcome, moment))
             if recorded is None:
-                await self.journal.turn(
-                    self.key, turn_of(index, observation, decision, outcome, moment)
-                )
+                await self.journal.turn(self.key, turns[-1])
             else:
                 _check_repeated(index, recorded, decision)
             if decision.status == "error":
@@ -161,10 +171,10 @@ class Episode:
             observation = outcome.observation
             moment = after
             if outcome.terminated:
-                return "terminated", moment.state
+                return turns, "terminated", moment.state
             if outcome.truncated:
-                return "truncated", moment.state
-        return "horizon", moment.state
+                return turns, "truncated", moment.state
+        return turns, "horizon", moment.state
 
     async def _decide(
         self, agent: Agent, observation: Observation, scope: Scope, late: str
@@ -190,7 +200,11 @@ class Episode:
 
 
 def begin_world(
-    environment: Environment, seed: int, goal_moved: bool, judge: Judge
+    environment: Environment,
+    seed: int,
+    goal_moved: bool,
+    judge: Judge,
+    wants_process: bool = False,
 ) -> Opening:
     """Begin the world of a seed."""
     observation, world = begin(environment, seed, goal_moved)
@@ -205,7 +219,18 @@ def begin_world(
         task,
         world.asking(task),
         judge.moment(environment, observation),
+        _process(environment) if wants_process else None,
     )
+
+
+def _process(environment: Any) -> Process:
+    try:
+        process: TabularMDP = environment.mdp()
+    except BaseException as error:
+        pass_on(error)
+        # It matters to facts alone.
+        return error
+    return process
 
 
 def advance(

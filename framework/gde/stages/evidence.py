@@ -22,6 +22,7 @@ from gde.request.ready import Condition, Ready, untrusted
 from gde.request.resolve import resolve
 from gde.stages.beginning import begin
 from gde.stages.context import Resources, check_world
+from gde.stages.telling import no_process
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.probes import read_reports
@@ -238,9 +239,7 @@ class Worlds:
     def _make(self, trajectory: Trajectory) -> TabularMDP:
         chosen = self._condition(trajectory).environment
         if Capability.MDP not in chosen.entry.offer.gives:
-            raise GdeError(
-                f"environment {chosen.label!r} is no Markov decision process that could be tabulated"
-            )
+            raise no_process(chosen.label)
         environment = self.begin(trajectory)
         try:
             mdp: TabularMDP = environment.mdp()  # type: ignore[attr-defined]  # its offer gives Capability.MDP

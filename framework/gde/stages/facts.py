@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isnan, nan
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from gde.stages.deadlines import interrupting
 from gde.stages.evidence import Recorded
 from gde.stages.failing import failure_of, pass_on
 from gde.store.damage import decoding
-from gde.store.facts import Row, keep_facts, read_facts
+from gde.store.facts import Row, keep_facts, read_facts, to_row
 from gde.store.journal import Journal
 
 KEPT_AT_ONCE = 1000
@@ -150,7 +150,7 @@ class _Asked:
 
     def row(self, place: int) -> Row:
         """The row of an episode."""
-        return [None if isnan(each) else each for each in self._rows[place].tolist()]
+        return to_row(self._rows[place].tolist())
 
     def table(self, episodes: EpisodeTable) -> EpisodeTable:
         """The episodes with these facts."""

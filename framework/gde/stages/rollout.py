@@ -19,6 +19,8 @@ from gde.stages.episode import Episode
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.hosting import Host, Hosts
 from gde.stages.outages import SecondChances
+from gde.stages.telling import Teller
+from gde.store.facts import keeping
 from gde.store.journal import Journal
 
 Listed = tuple[tuple[str, ...], ...]
@@ -95,7 +97,12 @@ async def roll_out(
     if ready.agent_model:
         resources.models.get(ready.agent_model)
     rollout = _Rollout(
-        ready, resources, worlds, journal, SecondChances(left, resources.models.reach)
+        ready,
+        resources,
+        worlds,
+        journal,
+        Teller(ready, resources, journal),
+        SecondChances(left, resources.models.reach),
     )
     try:
         async with asyncio.TaskGroup() as group:
@@ -132,6 +139,7 @@ class _Rollout:
     resources: Resources
     worlds: Listed
     journal: Journal
+    teller: Teller
     waiting: SecondChances[EpisodeKey]
 
     def __post_init__(self) -> None:
@@ -177,12 +185,15 @@ class _Rollout:
             async with self._hosts[key.condition].borrow() as host, second as private:
                 episode = self._episode(key, seed, host, private)
                 try:
-                    ending, final = await episode.play()
+                    played, process = await episode.play()
                 except GeneratorExit as error:
                     # `borrow` is a generator, to which this would mean that itself is
                     # closed.
                     raise RuntimeError(f"GeneratorExit: {error}") from error
-                await self.journal.end(key, ending, "", final)
+                facts = self.teller.facts(played, process)
+                also = [keeping(str(key), facts)] if facts else []
+                final = played.final_state
+                await self.journal.end(key, played.ending, "", final, also)
         except RunFailed:
             raise
         except BaseException as error:
@@ -209,6 +220,7 @@ class _Rollout:
             seed=seed,
             labels=condition.labels,
             goal_moved=condition.goal_moved,
+            wants_process=self.teller.wants_process(key.condition),
             host=host,
             models=self.resources.models,
             make_agent=partial(self.resources.make, ready.agent),

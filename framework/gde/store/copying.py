@@ -31,6 +31,7 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
 
     tables = {
         "facts": journal.query("SELECT * FROM facts"),
+        "fact_sets": journal.query("SELECT * FROM fact_sets"),
         "episodes": heads,
         "turns": turns,
         "calls": calls,

@@ -1,8 +1,9 @@
 """Facts of episodes in run.sqlite, so that no metric is asked for them twice."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from math import isnan
 
 from gde.store import manifest, rows
 from gde.store.database import Statement
@@ -23,7 +24,7 @@ def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
     """
     if any(manifest.faults(journal, "facts")):
         return
-    names = {str(number): made_by for made_by, number in _numbers(journal).items()}
+    names = {str(number): made_by for made_by, number in known_sets(journal).items()}
     for row in journal.each("SELECT * FROM episode_facts"):
         found: dict[str, Row] = {}
         with suppress(ValueError, AttributeError):
@@ -34,25 +35,45 @@ def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
         yield row["episode"], found
 
 
+def to_row(values: Sequence[float]) -> Row:
+    """The facts of an episode, None for nan."""
+    return [None if isnan(each) else each for each in values]
+
+
+def begin_sets(journal: Journal, made_by: Collection[str]) -> None:
+    """Let facts be kept that are made by these."""
+    manifest.begin(journal.folder, "facts")
+    new = "INSERT OR IGNORE INTO fact_sets (made_by) VALUES (?)"
+    journal.write([(new, (name,)) for name in sorted(made_by)])
+
+
+def known_sets(journal: Journal) -> Mapping[str, int]:
+    """The numbers of the sets of facts, by what they are made by."""
+    known = journal.query("SELECT * FROM fact_sets")
+    return {row["made_by"]: row["number"] for row in known}
+
+
+def keeping(episode: str, facts: Mapping[int, Row]) -> Statement:
+    """The statement that keeps facts of an episode, beside those that are kept already.
+
+    Args:
+        episode: its key.
+        facts: by number of their set.
+    """
+    return _KEEP, (episode, rows.to_json(facts))
+
+
 def keep_facts(journal: Journal, facts: Mapping[str, Mapping[str, Row]]) -> None:
-    """Keep facts of episodes, beside those that are kept already.
+    """Keep facts of episodes.
 
     Args:
         journal: of the run.
         facts: by episode, and by what they were made by.
     """
-    manifest.begin(journal.folder, "facts")
-    made_by = sorted({name for of_episode in facts.values() for name in of_episode})
-    new = "INSERT OR IGNORE INTO fact_sets (made_by) VALUES (?)"
-    journal.write([(new, (name,)) for name in made_by])
-    numbers = _numbers(journal)
-    statements: list[Statement] = []
-    for episode, of_episode in facts.items():
-        numbered = {str(numbers[name]): [*row] for name, row in of_episode.items()}
-        statements.append((_KEEP, (episode, rows.to_json(numbered))))
+    begin_sets(journal, {name for told in facts.values() for name in told})
+    sets = known_sets(journal)
+    statements = []
+    for episode, told in facts.items():
+        numbered = {sets[name]: row for name, row in told.items()}
+        statements.append(keeping(episode, numbered))
     journal.write(statements)
-
-
-def _numbers(journal: Journal) -> dict[str, int]:
-    known = journal.query("SELECT * FROM fact_sets")
-    return {row["made_by"]: row["number"] for row in known}

@@ -205,15 +205,20 @@ class Journal(Database):
         self._asked |= new
 
     async def end(
-        self, key: EpisodeKey, ending: Ending, failure: str, final: State | None
+        self,
+        key: EpisodeKey,
+        ending: Ending,
+        failure: str,
+        final: State | None,
+        also: Sequence[Statement] = (),
     ) -> None:
-        """Write the end of an episode."""
+        """Write the end of an episode, and what is known of it then."""
         state = (
             None
             if final is None
             else rows.to_json({"facts": final.facts, "index": final.index})
         )
-        await self.commit(_ending(key, ending, failure, state))
+        await self.commit([*_ending(key, ending, failure, state), *also])
 
     def keep_traceback(self, reason: str, text: str) -> None:
         """Keep the traceback of the first failure with this reason, if not empty."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import isnan
 from sqlite3 import Row
@@ -121,7 +122,9 @@ def read_intervention(row: Row) -> Intervention:
 
 
 @decoding("calls")
-def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Completion:
+def read_completion(
+    row: Sequence[Any], interventions: tuple[Intervention, ...]
+) -> Completion:
     """The completion in a row of `calls`, with the interventions that the row names."""
     # By position, which takes half the time of looking columns up by name: most of
     # reading a run is this.
@@ -163,7 +166,7 @@ def read_completion(row: Row, interventions: tuple[Intervention, ...]) -> Comple
     )
 
 
-def read_turn(row: Row, completion: Completion | None) -> Turn:
+def read_turn(row: Sequence[Any], completion: Completion | None) -> Turn:
     """The turn in a row of `turns`."""
     # By position, as above.
     (
@@ -233,6 +236,25 @@ def read_trajectory(
         ending=row["ending"],
         failure=row["failure"],
         final_state=None if final is None else State(**_decode(final)),
+    )
+
+
+def as_read(one: Trajectory) -> Trajectory:
+    """An episode as whoever reads it from run.sqlite gets it."""
+    world = one.world
+    final = one.final_state
+    turns = []
+    for turn in one.turns:
+        completion = turn.decision.completion
+        if completion is not None:
+            row = (*call_row("", turn.index, completion), None)
+            completion = read_completion(row, completion.interventions)
+        turns.append(read_turn(turn_row(one.key, turn), completion))
+    return replace(
+        one,
+        world=replace(world, facts=_decode(to_json(world.facts))),
+        turns=tuple(turns),
+        final_state=final and replace(final, facts=_decode(to_json(final.facts))),
     )
 
 

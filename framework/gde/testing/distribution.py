@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gde.data.json import Json
 from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
-from gde.offers import AnyOffer, Capability, ModelOffer
+from gde.offers import AnyOffer, Capability, MetricOffer, ModelOffer
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
@@ -27,7 +27,7 @@ from gde.testing.context import PlainContext
 from gde.testing.environment import check_environment
 from gde.testing.executor import check_executor
 from gde.testing.language_model import check_language_model, check_served
-from gde.testing.metric import check_metric
+from gde.testing.metric import check_facts, check_metric
 from gde.testing.plugins import check_plugin
 from gde.testing.probe import check_probe
 from gde.testing.reporter import check_reporter
@@ -167,21 +167,28 @@ def check_part(
     elif kind == "agent":
         check_agent(make, environment=_world_for(entry, config, catalogue, world))
     elif kind == "language_model":
-        model = make()
-        model.close()
-        if isinstance(offer, ModelOffer) and offer.served:
-            check_served(make)
-        if isinstance(model, WhiteBox):
-            check_white_box(make)
-        else:
-            check_language_model(make)
+        _check_model(make, offer)
     elif kind == "reporter":
         check_reporter(make, folder)
     elif kind == "reward_model":
         return _check_rewards(make, offer)
+    elif isinstance(offer, MetricOffer):
+        check_metric(make)
+        check_facts(make(), offer.facts)
     else:
         OTHERS[kind](make)
     return ""
+
+
+def _check_model(make: Callable[[], Any], offer: AnyOffer) -> None:
+    model = make()
+    model.close()
+    if isinstance(offer, ModelOffer) and offer.served:
+        check_served(make)
+    if isinstance(model, WhiteBox):
+        check_white_box(make)
+    else:
+        check_language_model(make)
 
 
 def _check_rewards(make: Callable[[], Any], offer: AnyOffer) -> str:
@@ -194,7 +201,6 @@ def _check_rewards(make: Callable[[], Any], offer: AnyOffer) -> str:
 
 OTHERS: Mapping[str, Callable[[Callable[[], Any]], None]] = {
     "probe": check_probe,
-    "metric": check_metric,
     "executor": check_executor,
     "reproduction": check_reproduction,
 }

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
+from gde.numerics.episode_metric import EpisodeMetric, undeclared
+from gde.numerics.episodes import finished
 from gde.parts.metric import Metric
 from gde.testing.measurements import check_measurements
 from gde.testing.promises import calling, promise, promise_equal
@@ -47,6 +50,31 @@ def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -
         _measured(make(), evidence, "evidence"),
         "another object of the metric must measure the same",
     )
+
+
+def check_facts(
+    metric: Metric, declared: str, evidence: Evidence | None = None
+) -> None:
+    """Check what the offer of a metric says of its facts.
+
+    Args:
+        metric: is offered.
+        declared: `MetricOffer.facts`.
+        evidence: has episodes. By default those in a corridor.
+
+    Raises:
+        AssertionError: a promise is broken.
+    """
+    if not isinstance(metric, EpisodeMetric):
+        promise(not declared, f"facts={declared!r} is of an EpisodeMetric alone")
+        return
+    promise(declared, 'the offer of an EpisodeMetric says facts="turns" or "world"')
+    if declared == "turns":
+        for one in finished(evidence or sample_evidence()):
+            calling(
+                partial(metric.row, one, undeclared),
+                "a metric must tell the facts of an episode without its process",
+            )
 
 
 def _measured(metric: Metric, evidence: Evidence, what: str) -> Sequence[Measurement]:

@@ -1,6 +1,7 @@
 """Offers the behaviour metrics."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig
@@ -17,6 +18,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "success",
             "share of episodes that reach the goal",
             module="performance",
+            facts="turns",
             default=True,
         ),
         _offer(
@@ -24,27 +26,35 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "share of optimal actions, averaged over worlds, and pooled",
             optimum,
             module="performance",
+            facts="turns",
             default=True,
         ),
         _offer(
             "efficiency",
             "success weighted by path length, and regret",
             Capability.MDP,
+            facts="world",
             default=True,
         ),
         _offer(
             "references",
             "scores of random and optimal baselines in the same worlds",
             optimum,
+            facts="world",
             default=True,
         ),
         _offer(
             "outcomes",
             "shares of usable and of each kind of unusable answer",
+            facts="turns",
             default=True,
         ),
         _offer(
-            "length", "mean turns of an episode", module="performance", default=True
+            "length",
+            "mean turns of an episode",
+            module="performance",
+            facts="turns",
+            default=True,
         ),
         _offer(
             "policy",
@@ -70,7 +80,12 @@ def gde_metrics() -> Sequence[AnyOffer]:
 
 
 def _offer(
-    name: str, summary: str, *needs: str, module: str = "", default: bool = False
+    name: str,
+    summary: str,
+    *needs: str,
+    module: str = "",
+    facts: Literal["", "turns", "world"] = "",
+    default: bool = False,
 ) -> AnyOffer:
     from gde_plugins.behaviour.measures import MEASURES
 
@@ -81,5 +96,6 @@ def _offer(
         part=f"gde_plugins.behaviour.{module or name}:{name}",
         needs=frozenset(needs),
         measures=MEASURES[name],
+        facts=facts,
         default=default,
     )

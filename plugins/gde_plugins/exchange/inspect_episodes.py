@@ -221,8 +221,8 @@ class Setting:
                 lends_world=True,
             )
             try:
-                ending, final = await episode.play()
-                await journal.end(key, ending, "", final)
+                played, _ = await episode.play()
+                await journal.end(key, played.ending, "", played.final_state)
             except BaseException as error:
                 pass_on(error)
                 # The agent's errors belong to the episode. All others are shown by

@@ -1,7 +1,7 @@
 """Offers the grid world, the key worlds, and their metrics."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Capability, EnvironmentOffer, MetricOffer, NoConfig
@@ -92,12 +92,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "in fog: accuracy given the seen cells, backtracking, known walls and dead ends, path length",
             measures.EXPLORATION,
             frozenset({optimum}),
+            facts="turns",
         ),
         _metric(
             "recovery",
             "after a perturbation: success, accuracy before and after, delay and excess turns",
             measures.RECOVERY,
             frozenset({optimum}),
+            facts="turns",
         ),
         _metric(
             "equivariance",
@@ -114,6 +116,7 @@ def _metric(
     summary: str,
     measures: "tuple[Measure, ...]",
     needs: frozenset[str],
+    facts: Literal["", "turns"] = "",
     default: bool = True,
 ) -> AnyOffer:
     return MetricOffer(
@@ -123,5 +126,6 @@ def _metric(
         part=f"gde_plugins.grid.metrics.{name}:{name}",
         measures=measures,
         needs=needs,
+        facts=facts,
         default=default,
     )

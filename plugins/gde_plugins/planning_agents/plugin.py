@@ -76,6 +76,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             part="gde_plugins.planning_agents.metric:planning",
             needs=frozenset({PLANNING}),
+            facts="turns",
             default=True,
             measures=(
                 _measure(

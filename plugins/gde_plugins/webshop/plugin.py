@@ -48,6 +48,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             part="gde_plugins.webshop.score:score",
             needs=frozenset({PURCHASE}),
+            facts="turns",
             default=True,
             measures=(
                 Measure(

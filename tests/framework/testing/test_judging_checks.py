@@ -18,6 +18,9 @@ from gde.data.result import Measurement
 from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.numbers import Mean
+from gde.parts.metric import Metric
 from gde.parts.reproduction import Comparison, Reproduction, Run
 from gde.testing import (
     check_measurements,
@@ -27,7 +30,9 @@ from gde.testing import (
     check_truth_reader,
     is_causal,
 )
+from gde.testing.metric import check_facts
 from gde.testing.samples import sample_evidence, sample_plan
+from gde_plugins.behaviour.performance import length
 
 
 def success(evidence: Evidence) -> Sequence[Measurement]:
@@ -91,6 +96,35 @@ def test_a_broken_promise_of_a_metric_is_named(counterfactual: str) -> None:
     make, promise = BROKEN_METRICS[counterfactual]
     with caught(counterfactual, promise):
         check_metric(make, sample_evidence())
+
+
+def told(episode: Trajectory, model: Model) -> Facts:
+    """The number of states, which a process alone tells."""
+    assert model is not None
+    return {"states": model().n_states}
+
+
+COUNTED = EpisodeMetric(
+    columns=("states",), facts=told, numbers=(Mean("states", "states", share=False),)
+)
+BROKEN_FACTS: dict[str, tuple[Metric, str, str]] = {
+    "facts-of-no-episode": (success, "turns", "is of an EpisodeMetric alone"),
+    "facts-undeclared": (COUNTED, "", 'says facts="turns" or "world"'),
+    "process-undeclared": (COUNTED, "turns", "without its process"),
+}
+
+
+def test_declared_facts_keep_every_promise() -> None:
+    check_facts(success, "")
+    check_facts(COUNTED, "world")
+    check_facts(length, "turns")
+
+
+@pytest.mark.parametrize("counterfactual", BROKEN_FACTS)
+def test_a_broken_promise_of_facts_is_named(counterfactual: str) -> None:
+    metric, declared, promise = BROKEN_FACTS[counterfactual]
+    with caught(counterfactual, promise):
+        check_facts(metric, declared)
 
 
 BROKEN_MEASUREMENTS: dict[str, tuple[Sequence[Any], str]] = {
