@@ -276,6 +276,7 @@ async def _roll_out(share: Share, resources: Resources, journal: Journal) -> Non
                 await roll_out(ready, resources, [key], share.worlds, journal)
             if share.suspects:
                 journal.note(share.note, None)
+            journal.together = True
             await roll_out(ready, resources, share.episodes(), share.worlds, journal)
     except TimeoutError:
         raise RunFailed(

@@ -1,5 +1,6 @@
 """run.sqlite: a turn is committed before its episode's next turn begins."""
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from secrets import token_hex
 from textwrap import shorten
+from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -56,6 +58,9 @@ OF_EPISODES = (
     *("episode_facts", "episodes"),
 )
 """Tables with what belongs to an episode, but for the answers of models."""
+TURNS_AT_ONCE = 100
+SECONDS = 0.5
+"""After which a turn is written that waits for others."""
 PAGE = 64
 """Episodes that are read with one query."""
 
@@ -92,6 +97,10 @@ class Journal(Database):
         """The notes on asked models that this process has written."""
         self.asker: str | None = None
         """What `asking_alone` has noted; None outside of it."""
+        self.together = False
+        """Whether turns wait for others before they are written."""
+        self._waiting: dict[str, tuple[float, list[Statement]]] = {}
+        """What is not written yet of each episode, and since when."""
 
     @contextmanager
     def asking_alone(self) -> Iterator[None]:
@@ -120,14 +129,17 @@ class Journal(Database):
         labels: Mapping[str, Any],
         horizon: int,
     ) -> None:
-        """Write the beginning of an episode; a second time is without effect."""
+        """Write the beginning of an episode, soon; a second time is without effect."""
         row = rows.episode_row(key, seed, world, labels, horizon)
-        await self.commit([self._beginning(row, "INSERT OR IGNORE")])
+        # What was left of an earlier try is played again.
+        self._left(str(key))
+        await self._soon(str(key), self._beginning(row, "INSERT OR IGNORE"))
 
     async def fail(self, key: EpisodeKey, seed: int, failure: str) -> None:
         """Write an episode that failed before it had a world."""
         row = rows.episode_row(key, seed, World(id=f"unmade {key}"), {}, 0)
         begun = self._beginning(row, "INSERT OR REPLACE")
+        self._left(str(key))
         await self.commit([begun, *_ending(key, "failed", failure, None)])
 
     def _beginning(self, row: tuple[Any, ...], insert: str) -> Statement:
@@ -135,9 +147,43 @@ class Journal(Database):
         return digests.inserting("episodes", insert), (*row, *not_ended)
 
     async def turn(self, key: EpisodeKey, turn: Turn) -> None:
-        """Write a finished turn; `call` has already written its completions."""
+        """Write a finished turn, soon; `call` has already written its completions."""
         row = rows.turn_row(key, turn)
-        await self.commit([(digests.inserting("turns"), row)])
+        await self._soon(str(key), (digests.inserting("turns"), row))
+
+    async def _soon(self, episode: str, statement: Statement) -> None:
+        """Write with the next that is written of an episode, at the latest after so many
+        turns or so long.
+
+        Each commit costs whole pages, and a run that goes on repeats what was lost, from
+        the answers of models.
+        """
+        since, waiting = self._waiting.setdefault(episode, (monotonic(), []))
+        waiting.append(statement)
+        due = len(waiting) >= TURNS_AT_ONCE or monotonic() - since > SECONDS
+        if due or not self.together:
+            await self._now(episode)
+        else:
+            # Others get on meanwhile, as they do while something is written.
+            await asyncio.sleep(0)
+
+    async def _now(self, episode: str, *statements: Statement) -> None:
+        """Write what waits of an episode, and more."""
+        waiting = self._left(episode)
+        try:
+            await self.commit([*waiting, *statements])
+        except RunFailed:
+            raise
+        except Exception:
+            # What cannot be written must not cost what came before it.
+            for each in waiting:
+                await self.commit([each])
+            raise
+
+    def _left(self, episode: str) -> list[Statement]:
+        """Take what is not written yet of an episode."""
+        _, waiting = self._waiting.pop(episode, (0.0, []))
+        return waiting
 
     async def reserve(
         self, scope: str, request: str, model: str, most: tuple[int, int]
@@ -155,7 +201,8 @@ class Journal(Database):
         """
         asker = None if self.asker is None else rows.to_json(self.asker)
         try:
-            await self.commit([(_RESERVE, (scope, request, model, asker, *most))])
+            reserve = (_RESERVE, (scope, request, model, asker, *most))
+            await self._now(scope, reserve)
         except sqlite3.IntegrityError as error:
             raise RunFailed(
                 "another process goes on with this run: this one asks no more"
@@ -201,7 +248,7 @@ class Journal(Database):
         note_query = "INSERT OR IGNORE INTO facts VALUES (?, '{}')"
         statements += [(note_query, (note,)) for note in sorted(new)]
 
-        await self.commit(statements)
+        await self._now(scope, *statements)
         self._asked |= new
 
     async def end(
@@ -218,7 +265,8 @@ class Journal(Database):
             if final is None
             else rows.to_json({"facts": final.facts, "index": final.index})
         )
-        await self.commit([*_ending(key, ending, failure, state), *also])
+        ended = _ending(key, ending, failure, state)
+        await self._now(str(key), *ended, *also)
 
     def keep_traceback(self, reason: str, text: str) -> None:
         """Keep the traceback of the first failure with this reason, if not empty."""

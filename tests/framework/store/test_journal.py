@@ -4,7 +4,7 @@ several.
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -23,7 +23,8 @@ from gde.data.completion import Message
 from gde.data.trajectory import Ending, EpisodeKey
 from gde.errors import RunFolderError
 from gde.store.copying import DistantJournal, copied
-from gde.store.journal import Journal
+from gde.store.database import Statement
+from gde.store.journal import TURNS_AT_ONCE, Journal
 from gde.testing.samples import sample_evidence
 
 EPISODES = [one for one in sample_evidence(3).trajectories if one.turns]
@@ -253,6 +254,107 @@ def test_one_writer_s_mistake_costs_no_other(journal: Journal) -> None:
     assert isinstance(mistake, sqlite3.IntegrityError)
     assert fine is None
     assert [*journal.trajectories()] == EPISODES[:2]
+
+
+def long(n: int) -> Trajectory:
+    """An episode of n turns that asked no model."""
+    one = EPISODES[0]
+    turn = replace(one.turns[0], decision=Decision(status="ok", action="RIGHT"))
+    turns = tuple(replace(turn, index=i) for i in range(n))
+    return replace(one, turns=turns, horizon=n)
+
+
+@pytest.fixture
+def commits(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of statements in each transaction of a rollout."""
+    found: list[int] = []
+    written = journal.write
+
+    def counting(statements: Sequence[Statement]) -> None:
+        found.append(len(statements))
+        written(statements)
+
+    monkeypatch.setattr(journal, "write", counting)
+    journal.together = True
+    return found
+
+
+def test_turns_wait_for_others_but_not_long(
+    journal: Journal, commits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = long(2 * TURNS_AT_ONCE)
+    asyncio.run(write(journal, one))
+    # The beginning is one of the first hundred, and the last turn comes with the end.
+    assert commits == [TURNS_AT_ONCE, TURNS_AT_ONCE, 1 + 2]
+    assert [*journal.trajectories()] == [one]
+
+    commits.clear()
+    clock = iter(range(99))
+    monkeypatch.setattr("gde.store.journal.monotonic", lambda: next(clock))
+    other = replace(long(3), key=EPISODES[1].key)
+    asyncio.run(write(journal, other))
+    assert commits[:-1] == [1] * 4
+
+
+def test_what_waits_of_an_episode_is_written_with_its_answers(
+    journal: Journal, commits: list[int]
+) -> None:
+    one = long(3)
+    answer = Completion(
+        text="RIGHT", reasoning=None, finish="stop", request="0123abcd", model="m"
+    )
+
+    async def some() -> None:
+        await journal.begin(one.key, one.seed, one.world, one.labels, one.horizon)
+        await journal.turn(one.key, one.turns[0])
+        assert commits == []
+        await journal.reserve("0/0/0", "0123abcd", "m", (1, 1))
+        await journal.turn(one.key, one.turns[1])
+        await journal.call("0/0/0", 2, answer)
+        await journal.turn(one.key, one.turns[2])
+
+    asyncio.run(some())
+    assert len(commits) == 2
+    assert (len(journal.decisions("0/0/0")), {*journal.calls("0/0/0")}) == (
+        2,
+        {"0123abcd"},
+    )
+
+
+def test_an_episode_that_is_played_again_has_nothing_twice(
+    journal: Journal, commits: list[int]
+) -> None:
+    one = long(3)
+
+    async def again() -> None:
+        await journal.begin(one.key, one.seed, one.world, one.labels, one.horizon)
+        await journal.turn(one.key, one.turns[0])
+        await write(journal, one)
+
+    asyncio.run(again())
+    assert len(commits) == 1
+    assert [*journal.trajectories()] == [one]
+
+
+def test_a_turn_that_cannot_be_written_costs_none_before_it(
+    journal: Journal, commits: list[int]
+) -> None:
+    one = long(3)
+    odd = replace(one.turns[2], observation=Observation(text="\ud800"))
+
+    async def badly() -> None:
+        await journal.begin(one.key, one.seed, one.world, one.labels, one.horizon)
+        for turn in (*one.turns[:2], odd):
+            await journal.turn(one.key, turn)
+        try:
+            await journal.end(one.key, "horizon", "", None)
+        except UnicodeEncodeError as error:
+            await journal.end(one.key, "failed", str(error), None)
+
+    asyncio.run(badly())
+    assert commits
+    (read,) = journal.trajectories()
+    assert (read.turns, read.ending) == (one.turns[:2], "failed")
 
 
 def test_an_episode_that_has_begun_keeps_its_beginning(journal: Journal) -> None:
