@@ -1,7 +1,8 @@
 """Episodes a second on Ray with 1, 2 and 4 workers, beside what Ray itself can do with as
 many: tasks that do nothing, and requests to an actor that does nothing. A worker of gde
-is one task, and sends what its episodes commit together as one request. Prints one JSON
-object.
+is one task, and sends what its episodes commit together as one request. And throughput
+over serial of two workers, of Ray and of the executor `processes`, in a world whose
+steps take 5 ms of CPU. Prints one JSON object.
 
     python benchmarks/bench_ray.py
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from busy_corridor import busy_corridor
 from sizes import size
 
 from gde import Choice, How, Plan, evaluate
@@ -26,7 +28,10 @@ from gde_plugins.executors.ray.cluster import cluster
 import ray  # isort: skip
 
 WORKERS: Sequence[int] = size((1, 2, 4), (1,))
-EPISODES = size(2000, 10)
+EPISODES = size(20_000, 10)
+"""Enough that the start of workers, about a second each, matters little."""
+BUSY = size(1000, 4)
+"""Episodes in the busy world, of about six steps."""
 EMPTY = size(1000, 10)
 """Tasks and requests that do nothing."""
 AT_ONCE = 256
@@ -69,18 +74,30 @@ def empty(workers: int) -> dict[str, float]:
     return {"empty tasks a second": tasks, "empty requests a second": requests}
 
 
-def episodes(executor: Choice, out: Path, catalogue: Catalogue) -> float:
-    """Scripted episodes a second."""
+def episodes(executor: Choice, out: Path, catalogue: Catalogue, busy: int = 0) -> float:
+    """Scripted episodes a second, or so many in the busy world."""
     plan = Plan(
-        environment="corridor",
+        environment=busy_corridor if busy else "corridor",
         agent="scripted",
         metrics=["success"],
-        episodes=EPISODES,
+        episodes=busy or EPISODES,
     )
-    how = How(concurrency=AT_ONCE, executor=executor)
+    how = How(concurrency=8 if busy else AT_ONCE, executor=executor)
     began = time.perf_counter()
     evaluate(plan, out, catalogue, how=how)
-    return EPISODES / (time.perf_counter() - began)
+    return plan.episodes / (time.perf_counter() - began)
+
+
+def busy(place: Path, catalogue: Catalogue) -> dict[str, float]:
+    """Throughput of two workers over serial, where steps take CPU."""
+    serial = episodes(Choice(name="serial"), place / "busy", catalogue, BUSY)
+    processes = Choice(name="processes", config={"workers": 2})
+    found = {"processes": episodes(processes, place / "both", catalogue, BUSY)}
+    config: dict[str, Json] = {"workers": 2, "cpus": 1, "address": "auto"}
+    with cluster(RayConfig(workers=2, cpus=1)):
+        on_ray = Choice(name="ray", config=config)
+        found["ray"] = episodes(on_ray, place / "busy on ray", catalogue, BUSY)
+    return {f"{name}: 2 workers over serial": found[name] / serial for name in found}
 
 
 def main() -> None:
@@ -98,8 +115,9 @@ def main() -> None:
                 found = empty(workers)
                 speed = episodes(on_ray, place / str(workers), catalogue)
             figures[f"{workers} workers"] = {"episodes a second": speed} | found
+        figures["steps of 5 ms"] = busy(place, catalogue)
     rounded = {
-        name: {one: round(value, 1) for one, value in found.items()}
+        name: {one: round(value, 2) for one, value in found.items()}
         for name, found in figures.items()
     }
     sys.stdout.write(json.dumps(rounded) + "\n")

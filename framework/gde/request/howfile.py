@@ -16,6 +16,10 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import EXECUTOR, REPORTER
 from gde.request.settings import read_toml, typed
 
+NO_VALUE = "none"
+"""How a file and a command line write that a field has no value: TOML has no
+null.
+"""
 SETTINGS = "GDE_SETTINGS"
 """The environment variable that names another file of settings."""
 _Count = Annotated[int, Ge(1)]
@@ -105,8 +109,8 @@ def how_tables(how: How) -> dict[str, Any]:
         value = getattr(how, name)
         if value not in (None, ""):
             tables[name] = value
-    tables[EXECUTOR.field] = _table(how.executor)
-    tables[REPORTER.field] = [_table(each) for each in how.reporters]
+    tables[EXECUTOR.field] = as_toml(how.executor)
+    tables[REPORTER.field] = as_toml(how.reporters)
     parts = {}
     for part, values in how.settings.items():
         set_values = {name: each for name, each in values.items() if each is not None}
@@ -148,11 +152,20 @@ def _is_table(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def _table(choice: Choice) -> dict[str, Any]:
-    table: dict[str, Any] = {"use": choice.name}
-    if choice.alias:
-        table["as"] = choice.alias
-    return {**table, **choice.config}
+def as_toml(value: Any) -> Any:
+    """A value of a plan, or of a way to run it, as TOML has it."""
+    if isinstance(value, Choice):
+        table = {"use": value.name} if value.name else {}
+        if value.alias:
+            table["as"] = value.alias
+        return {**table, **as_toml(value.config)}
+    if isinstance(value, Mapping):
+        return {key: as_toml(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_toml(each) for each in value]
+    if value is None:
+        return NO_VALUE
+    return value
 
 
 def _choice(value: Any, where: str) -> Choice:

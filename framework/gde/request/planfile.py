@@ -13,16 +13,12 @@ from annotated_types import Ge
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.howfile import OPTIONS, RUN_HOW
+from gde.request.howfile import OPTIONS, RUN_HOW, as_toml
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
 
 VERSION = 3
 """3: it says what is measured, and no longer how."""
-NO_VALUE = "none"
-"""How a plan file and a command line write that a field has no value: TOML has no
-null.
-"""
 
 _Count = Annotated[int, Ge(1)]
 RUN: Mapping[str, Any] = {
@@ -235,7 +231,7 @@ def write_recorded(recorded: RecordedPlan) -> str:
     added = {}
     for kind in SEVERAL:
         if choices := recorded.added.get(kind.field):
-            added[kind.table] = _plain(choices)
+            added[kind.table] = as_toml(choices)
     if added:
         tables["added"] = added
     return tomli_w.dumps(tables)
@@ -244,9 +240,9 @@ def write_recorded(recorded: RecordedPlan) -> str:
 def plan_tables(plan: Plan) -> dict[str, Any]:
     """The plan as TOML tables; a field without value is written as "none"."""
     run = {name: getattr(plan, name) for name in RUN}
-    tables: dict[str, Any] = {"version": VERSION, "run": _plain(run)}
+    tables: dict[str, Any] = {"version": VERSION, "run": as_toml(run)}
     for kind in (*SINGLE, *SEVERAL):
-        tables[kind.table] = _plain(getattr(plan, kind.field))
+        tables[kind.table] = as_toml(getattr(plan, kind.field))
     return tables
 
 
@@ -259,19 +255,3 @@ def plan_hash(plan: Plan) -> str:
     """Twelve hexadecimal digits, equal for plans that must give equal results."""
     text = json.dumps(plan_tables(plan), sort_keys=True)
     return sha256(text.encode()).hexdigest()[:12]
-
-
-def _plain(value: Any) -> Any:
-    """A value of a plan as TOML has it."""
-    if isinstance(value, Choice):
-        table = {"use": value.name} if value.name else {}
-        if value.alias:
-            table["as"] = value.alias
-        return {**table, **_plain(value.config)}
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(each) for each in value]
-    if value is None:
-        return NO_VALUE
-    return value

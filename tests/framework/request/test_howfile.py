@@ -3,9 +3,12 @@ wrong.
 """
 
 import sys
+import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +16,7 @@ from gde import Choice, GdeError, How
 from gde.before.preparing import prepare
 from gde.data.plan import Plan
 from gde.request.howfile import how_of, how_tables, read_settings, settings_file
+from gde.request.settings import build
 
 names = st.text(min_size=1, max_size=9).filter(lambda name: name not in ("use", "as"))
 configs = st.dictionaries(names, st.integers(0, 9) | st.text(max_size=9))
@@ -47,6 +51,19 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @given(how=hows)
 def test_a_how_survives_its_tables(how: How) -> None:
     assert how_of(how_tables(how), "here") == how
+
+
+def test_what_a_part_does_not_set_is_written_and_read() -> None:
+    set_nothing = Choice(name="ray", config={"cpus": None, "workers": 2})
+    tables = how_tables(How(executor=set_nothing))
+    read = how_of(tomllib.loads(tomli_w.dumps(tables)), "here").executor
+    assert build(Cores, read.config, "executor.ray") == Cores(workers=2, cpus=None)
+
+
+@dataclass(frozen=True)
+class Cores:
+    workers: int = 1
+    cpus: int | None = 4
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of the XDG folders")
