@@ -91,6 +91,7 @@ from .request.planfile import write_plan as write_plan
 from .runs.adding import probe as probe
 from .runs.adding import report as report
 from .runs.adding import rescore as rescore
+from .runs.episodes import episodes_frame as episodes_frame
 from .runs.evaluating import aevaluate as aevaluate
 from .runs.evaluating import evaluate as evaluate
 from .runs.evaluating import resume as resume

@@ -27,7 +27,16 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 def summaries(run: Path | str) -> list[dict[str, Any]]:
     """List every finished episode: key, world, number of turns, ending and labels."""
     with closing(RunFolder.open(Path(run)).journal()) as journal:
-        return list(journal.summaries())
+        return [
+            {
+                "episode": one.episode,
+                "world": one.world,
+                "turns": one.turns,
+                "ending": one.ending,
+                **one.labels,
+            }
+            for one in journal.summaries()
+        ]
 
 
 def one_episode(run: Path | str, key: str) -> Trajectory:

@@ -6,23 +6,29 @@ from sqlite3 import Row
 
 from gde.data.completion import Completion
 from gde.data.how import Prices
-from gde.data.model_use import AGENT, ModelUse, Usage
+from gde.data.model_use import AGENT, ModelUse, Usage, total
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import notes_of
 from gde.store.damage import decoding
 from gde.store.journal import ASKED, Journal
 
-BY_PART = """
-SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
-    json_group_array(DISTINCT answered_by) AS answered_by,
+SPENT = """
     count(*) FILTER (WHERE NOT cached) AS calls,
     count(*) FILTER (WHERE cached) AS cached,
     count(n_prompt + n_completion) FILTER (WHERE NOT cached) AS told,
     coalesce(sum(n_prompt) FILTER (WHERE NOT cached), 0) AS prompt,
     coalesce(sum(n_completion) FILTER (WHERE NOT cached), 0) AS answer,
     sum(seconds) FILTER (WHERE NOT cached) AS seconds
+"""
+BY_PART = f"""
+SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
+    json_group_array(DISTINCT answered_by) AS answered_by, {SPENT}
 FROM calls GROUP BY 1, model ORDER BY 1, model
+"""
+BY_EPISODE = f"""
+SELECT scope AS episode, model, {SPENT} FROM calls
+WHERE NOT instr(scope, ' ') GROUP BY scope, model
 """
 """Scopes of parts are "KIND LABEL"; those of episodes have no blank."""
 
@@ -55,6 +61,15 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
         )
         found.append(one)
     return tuple(found)
+
+
+@decoding("calls")
+def used_by_episode(journal: Journal, prices: Prices) -> Mapping[str, Usage]:
+    """What each episode that asked a model has used."""
+    found: dict[str, list[Usage]] = {}
+    for row in journal.query(BY_EPISODE):
+        found.setdefault(row["episode"], []).append(_usage(row, 0, prices))
+    return {episode: total(usages) for episode, usages in found.items()}
 
 
 def _days_asked(journal: Journal) -> Mapping[tuple[str, str], tuple[str, ...]]:

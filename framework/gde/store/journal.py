@@ -11,12 +11,13 @@ from pathlib import Path
 from secrets import token_hex
 from textwrap import shorten
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.episode_table import Head
+from gde.data.json import Labels
 from gde.data.observation import State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
@@ -77,6 +78,20 @@ _SETTLE = """
     n_prompt = n_prompt + ?, n_completion = n_completion + ?
     WHERE scope = ? AND request = ?
 """
+
+
+class Summary(NamedTuple):
+    """A finished episode in short."""
+
+    episode: str
+    """Its key."""
+    world: str
+    seed: int
+    """Of the world."""
+    turns: int
+    ending: Ending
+    failure: str
+    labels: Labels
 
 
 class Journal(Database):
@@ -499,24 +514,23 @@ class Journal(Database):
             WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
         return [Head(*row) for row in self.query(query)]
 
-    def summaries(self) -> Iterator[dict[str, Any]]:
-        """Key, world, number of turns, ending and labels of finished episodes.
-
-        They are in the order of keys.
-        """
+    def summaries(self) -> Iterator[Summary]:
+        """The finished episodes in the order of keys."""
         query = f"{digests.selecting('episodes')} WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
         for row in self.query(query):
             if not digests.is_whole("episodes", row):
                 raise digests.damaged(row["episode"])
             with decoding("episodes"):
                 labels = dict(json.loads(row["labels"]))
-            yield {
-                "episode": row["episode"],
-                "world": row["world_id"],
-                "turns": row["turns"],
-                "ending": row["ending"],
-                **labels,
-            }
+            yield Summary(
+                episode=row["episode"],
+                world=row["world_id"],
+                seed=row["seed"],
+                turns=row["turns"],
+                ending=row["ending"],
+                failure=row["failure"],
+                labels=labels,
+            )
 
     def trajectories(
         self, episodes: Sequence[str] | None = None

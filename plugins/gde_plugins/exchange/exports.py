@@ -4,16 +4,20 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.runs.episodes import episodes_frame
 from gde.runs.frames import turns_frame
 from gde.stages.evidence import load_evidence
 from gde_plugins.exchange.inspect_logs import write_inspect
 
-FileForm = Literal["parquet", "datasets", "transitions", "inspect"]
+if TYPE_CHECKING:
+    import pandas
+
+FileForm = Literal["parquet", "episodes", "datasets", "transitions", "inspect"]
 FILE_FORMS: tuple[FileForm, ...] = get_args(FileForm)
 NO_INFO = "{}"
 """The info of a step, as JSON, in the form of `imitation`."""
@@ -24,7 +28,8 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
 
     Returns the number of turns, episodes or samples written.
 
-    "parquet": the turns of `gde.turns_frame`, one a row. "datasets": the same as a
+    "parquet": the turns of `gde.turns_frame`, one a row. "episodes": likewise the
+    episodes of `gde.episodes_frame`. "datasets": the same as a
     folder that `datasets.load_from_disk` reads. "transitions": trajectories in the form
     that `imitation.data.serialize.load` reads (Gleave et al. 2022), observations being
     the rows of the world's decision process. "inspect": a log of Inspect.
@@ -36,7 +41,8 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
     if out.exists():
         raise ConfigError(f"--out {out}: File exists")
     writers: Mapping[FileForm, Callable[[Path, Path], int]] = {
-        "parquet": _parquet,
+        "parquet": lambda run, out: write_parquet(turns_frame(run), out),
+        "episodes": lambda run, out: write_parquet(episodes_frame(run), out),
         "datasets": _datasets,
         "transitions": _transitions,
         "inspect": write_inspect,
@@ -52,12 +58,16 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
         raise ConfigError(f"--out {out}: {error.strerror or error}") from error
 
 
-def _parquet(run: Path, out: Path) -> int:
-    frame = turns_frame(run)
+def write_parquet(frame: "pandas.DataFrame", out: Path) -> int:
+    """Write a frame to a new file; return the number of its rows.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+    """
     try:
         frame.to_parquet(out, index=False)
     except ImportError:
-        raise MissingExtra("--format parquet", ["pyarrow"], "parquet") from None
+        raise MissingExtra("a Parquet file", ["pyarrow"], "parquet") from None
     return len(frame)
 
 

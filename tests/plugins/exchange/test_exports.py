@@ -17,6 +17,7 @@ from gde import (
     Observation,
     Offer,
     Plan,
+    episodes_frame,
     evaluate,
     load_evidence,
     turns_frame,
@@ -219,6 +220,18 @@ def test_parquet_holds_the_frame_of_turns(run: Path, tmp_path: Path) -> None:
     read, frame = pandas.read_parquet(tmp_path / "turns.parquet"), turns_frame(run)
     assert (len(read), [*read.columns]) == (n, [*frame.columns])
     assert read.reward.tolist() == frame.reward.tolist()
+
+
+def test_parquet_holds_the_frame_of_episodes(run: Path, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    n = export_file(run, "episodes", tmp_path / "episodes.parquet")
+    read, frame = (
+        pandas.read_parquet(tmp_path / "episodes.parquet"),
+        episodes_frame(run),
+    )
+    assert n == len(read) == len(frame) > 0
+    assert read.equals(frame)
 
 
 def test_datasets_reads_the_turns(run: Path, tmp_path: Path) -> None:
