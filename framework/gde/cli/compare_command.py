@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gde.comparisons.differences import Compared, ProbeRow, Row, Side
     from gde.comparisons.leaderboard import Leaderboard
     from gde.comparisons.regression import Check
+    from gde.comparisons.worlds import WorldsOfBoth
     from gde.numerics.leaderboard import Standing
 
 STANDING_COLUMNS = (
@@ -28,6 +29,8 @@ STANDING_COLUMNS = (
 )
 """They fit into 80 columns of a terminal; `--json` has all numbers."""
 OVERALL = "overall"
+MOST_WORLDS = 20
+"""That a table lists."""
 PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 
 
@@ -47,6 +50,14 @@ def command(
             help="Exit with 3 if the second run is worse than the first in this measurement; repeatable.",
         ),
     ] = None,
+    episodes: Annotated[
+        str | None,
+        typer.Option(
+            "--episodes",
+            metavar="NAME",
+            help="List the worlds in which one of two runs is better in this measurement, with their episodes.",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare two runs over the worlds that they share.
@@ -55,7 +66,8 @@ def command(
     is the smallest difference that 80 % of such studies would find. Rows are
     measurements of whole worlds. If two rows are equal in every world, only one is
     tested. Headlines of probes follow, with the tests of each run against its strongest
-    control and of B against A. --json adds effect sizes, breakdowns, further fits and
+    control and of B against A. --episodes success lists the worlds where only one run
+    reaches the goal; `gde view RUN EPISODE` shows each way. --json adds effect sizes, breakdowns, further fits and
     further tests.
 
     Of any number of runs with reward models, a leaderboard ranks all reward models by
@@ -63,41 +75,65 @@ def command(
     studies, the tables are their pages' rows, corrected together.
     """
     from gde.cli.study_differences import compare_and_show
-    from gde.comparisons.comparing import compare
     from gde.comparisons.leaderboard import rank_contenders
-    from gde.comparisons.regression import check_not_worse
     from gde.errors import GdeError
     from gde.studies.study import is_study
 
+    of_two = unpaired or fail_if_worse or episodes
     if len(runs) == 2 and all(map(is_study, runs)):
-        if unpaired or fail_if_worse:
+        if of_two:
+            given = "--unpaired, --fail-if-worse and --episodes take two runs"
             raise GdeError(
-                "compare: --unpaired and --fail-if-worse take two runs, e.g. those in the folders of the studies"
+                f"compare: {given}, e.g. those in the folders of the studies"
             )
         compare_and_show(runs[0], runs[1], as_json)
         return
 
     boards = rank_contenders(runs)
-    ranked = {"leaderboards": [asdict(one) for one in boards]}
-    if len(runs) != 2:
-        if unpaired or fail_if_worse or not boards:
-            wanted = "wanted two runs, or runs with reward models and the metric epic"
-            raise GdeError(f"compare: {wanted}; got {len(runs)}")
-        if as_json:
-            show_json({"schema": 1, **ranked})
-        else:
-            _show_boards(boards)
+    if len(runs) == 2:
+        run_a, run_b = runs
+        asked = (fail_if_worse or [], episodes or "")
+        _compare_two(run_a, run_b, not unpaired, *asked, boards, as_json)
         return
-
-    run_a, run_b = runs
-    compared = compare(run_a, run_b, paired=not unpaired)
-    checks = check_not_worse(compared, fail_if_worse or [])
+    if of_two or not boards:
+        wanted = "wanted two runs, or runs with reward models and the metric epic"
+        raise GdeError(f"compare: {wanted}; got {len(runs)}")
     if as_json:
-        checked = [asdict(one) for one in checks]
-        show_json({"schema": 1, **asdict(compared), "checks": checked, **ranked})
+        show_json({"schema": 1, "leaderboards": [asdict(one) for one in boards]})
+    else:
+        _show_boards(boards)
+
+
+def _compare_two(
+    run_a: Path,
+    run_b: Path,
+    paired: bool,
+    fail_if_worse: Sequence[str],
+    episodes: str,
+    boards: "Sequence[Leaderboard]",
+    as_json: bool,
+) -> None:
+    from gde.comparisons.comparing import compare
+    from gde.comparisons.regression import check_not_worse
+    from gde.comparisons.worlds import differing_worlds
+
+    compared = compare(run_a, run_b, paired=paired)
+    checks = check_not_worse(compared, fail_if_worse)
+    worlds = differing_worlds(run_a, run_b, episodes) if episodes else None
+    if as_json:
+        told = {
+            **asdict(compared),
+            "checks": [asdict(one) for one in checks],
+            "leaderboards": [asdict(one) for one in boards],
+        }
+        if worlds:
+            told["worlds"] = asdict(worlds)
+        show_json({"schema": 1, **told})
     else:
         _show(compared)
         _show_boards(boards)
+        if worlds:
+            _show_worlds(worlds)
         for one in checks:
             say(_checked(one))
     if not all(one.passed for one in checks):
@@ -152,6 +188,34 @@ def _show_boards(boards: "Sequence[Leaderboard]") -> None:
         show_table(board.title, STANDING_COLUMNS, rows)
         for condition, control in best.items():
             tell(f"{condition}: differences from {control}, which reads nothing")
+
+
+def _show_worlds(found: "WorldsOfBoth") -> None:
+    from gde.reporting.wording import heading, number
+
+    tell(f"equal in {_worlds(found.equal)}")
+    columns = (*("world", "A", "B"), *("episodes of A", "episodes of B"))
+    for better in ("a", "b"):
+        worlds = [one for one in found.worlds if one.better == better]
+        rows = [
+            (
+                one.world,
+                number(one.a, found.unit),
+                number(one.b, found.unit),
+                " ".join(one.episodes_a),
+                " ".join(one.episodes_b),
+            )
+            for one in worlds[:MOST_WORLDS]
+        ]
+        title = f"{heading(found.title, found.unit)}: {better.upper()} is better"
+        if rows:
+            show_table(f"{title} in {_worlds(len(worlds))}", columns, rows)
+        if len(worlds) > len(rows):
+            say(f"{_worlds(len(worlds) - len(rows))} more: --json")
+
+
+def _worlds(n: int) -> str:
+    return f"{n} world" if n == 1 else f"{n} worlds"
 
 
 def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:

@@ -432,6 +432,12 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert "a and link are the same run; choose two" in refused(
         gde("compare", "a", "link")
     )
+    worlds = gde("compare", "a", "b", "--episodes", "accuracy")
+    assert "Accuracy, %: A is better in " in worlds.stdout
+    told = json.loads(
+        gde("compare", "a", "b", "--episodes", "accuracy", "--json").stdout
+    )
+    assert {one["better"] for one in told["worlds"]["worlds"]} == {"a"}
     shown = gde("compare", "a", "b").stdout
     assert gde("compare", "a", "b", "--fail-if-worse", "accuracy").returncode == 3
     better = gde("compare", "b", "a", "--fail-if-worse", "accuracy", "--json")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, GdeError, Plan
+from gde import Choice, GdeError, Plan, episodes_frame, load_evidence
 from gde.comparisons.comparing import compare
 from gde.comparisons.differences import (
     Compared,
@@ -18,7 +18,9 @@ from gde.comparisons.differences import (
     out_of_reach,
     same_tests,
 )
+from gde.comparisons.worlds import differing_worlds
 from gde.data.trajectory import Trajectory
+from gde.errors import UnknownName
 from gde.numerics.by_world import Quantity
 from gde.numerics.episode_metric import EpisodeMetric, Model
 from gde.request.catalogue import Catalogue
@@ -426,3 +428,39 @@ def test_a_fact_that_fails_costs_its_worlds_and_is_told(
     assert row(compared, "length").n == 7
     told = f"{b}: metric 'length' fails in 1 of 8 episodes, first in episode 0/3/0"
     assert any(note.startswith(told) for note in compared.notes)
+
+
+def test_worlds_in_which_one_run_is_better_are_listed_with_their_episodes(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(
+        environment="grid",
+        agent=Choice(name="noisy", config={"p": 0.5}),
+        metrics=["success", "efficiency", "length"],
+        episodes=8,
+        repeats=2,
+    )
+    a, b = tmp_path / "a", tmp_path / "b"
+    evaluate(plan, a)
+    evaluate(replace(plan, agent=Choice(name="noisy", config={"p": 0.6})), b)
+    regrets: list[dict[str, float]] = []
+    for run in (a, b):
+        own = episodes_frame(run).groupby("world")["efficiency.regret"]
+        regrets.append(own.mean().to_dict())
+    found = differing_worlds(a, b, "efficiency.regret")
+    assert found.equal == sum(regrets[0][one] == regrets[1][one] for one in regrets[0])
+    assert {one.world: (one.a, one.b) for one in found.worlds} == {
+        one: pytest.approx((regrets[0][one], regrets[1][one]))
+        for one in regrets[0]
+        if regrets[0][one] != regrets[1][one]
+    }
+    assert {one.better for one in found.worlds} == {"a", "b"}
+    assert all((one.b < one.a) == (one.better == "b") for one in found.worlds)
+    # A's come first, and of each the clearest.
+    order = [(one.better, -abs(one.b - one.a)) for one in found.worlds]
+    assert order == sorted(order)
+    first = found.worlds[0]
+    worlds = {str(one.key): one.world.id for one in load_evidence(b).trajectories}
+    assert [worlds[key] for key in first.episodes_b] == [first.world] * 2
+    with pytest.raises(UnknownName, match="better direction 'length'"):
+        differing_worlds(a, b, "length")

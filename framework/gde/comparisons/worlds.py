@@ -1,0 +1,108 @@
+"""The worlds in which one of two runs did better, with the episodes to look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gde.comparisons.opening import Episodes, Opened, Shared
+from gde.data.episode_table import Head
+from gde.data.grouping import grouped
+from gde.errors import GdeError, UnknownName
+from gde.request.catalogue import Catalogue
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldOfBoth:
+    """A world in which two runs differ in a number."""
+
+    world: str
+    a: float
+    b: float
+    better: str
+    """"a" or "b"."""
+    episodes_a: tuple[str, ...]
+    """Keys of its episodes in A; likewise the following."""
+    episodes_b: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorldsOfBoth:
+    """The worlds in which two runs differ in a number."""
+
+    name: str
+    title: str
+    unit: str
+    equal: int
+    """Worlds with the same number in both."""
+    worlds: tuple[WorldOfBoth, ...]
+    """Those in which A is better come first; the largest difference first."""
+
+
+def differing_worlds(
+    run_a: Path, run_b: Path, name: str, catalogue: Catalogue | None = None
+) -> WorldsOfBoth:
+    """Find the shared worlds in which one of two runs did better.
+
+    Args:
+        run_a: folder of A.
+        run_b: folder of B.
+        name: of a number with a better direction.
+        catalogue: the installed parts.
+
+    Raises:
+        UnknownName: both runs have no such number.
+        GdeError: they share no world.
+    """
+    catalogue = catalogue or Catalogue.default()
+    opened = Opened.of(run_a, catalogue), Opened.of(run_b, catalogue)
+    shared = Shared.of(*opened)
+    a, b = (Episodes.of(each, shared, catalogue) for each in opened)
+    worlds = a.worlds & b.worlds
+    if not worlds:
+        raise GdeError(f"{run_a} and {run_b} share no world")
+    of_a = a.measured(shared, worlds, ())
+    of_b = b.measured(shared, worlds, ())
+
+    known = {}
+    for quantity in of_a.keys() & of_b.keys():
+        if shared.meanings[quantity.name].better and not quantity.restricted:
+            known[quantity.name] = quantity
+    if name not in known:
+        raise UnknownName("number of both runs with a better direction", name, known)
+    chosen = known[name]
+    measure = shared.meanings[name]
+    keys_a, keys_b = _keys(a.heads), _keys(b.heads)
+    sign = -1 if measure.better == "less" else 1
+    found = []
+    n_equal = 0
+    for world in of_a[chosen].keys() & of_b[chosen].keys():
+        value_a, value_b = of_a[chosen][world], of_b[chosen][world]
+        if value_a == value_b:
+            n_equal += 1
+            continue
+        found.append(
+            WorldOfBoth(
+                world=world,
+                a=value_a,
+                b=value_b,
+                better="b" if sign * (value_b - value_a) > 0 else "a",
+                episodes_a=keys_a[world],
+                episodes_b=keys_b[world],
+            )
+        )
+    found.sort(key=lambda one: (one.better, -abs(one.b - one.a), one.world))
+    return WorldsOfBoth(
+        name=name,
+        title=measure.title,
+        unit=measure.unit,
+        equal=n_equal,
+        worlds=tuple(found),
+    )
+
+
+def _keys(heads: Sequence[Head]) -> Mapping[str, tuple[str, ...]]:
+    """The episodes of each world."""
+    by_world = grouped(heads, lambda head: head.world)
+    return {
+        world: tuple(head.episode for head in own) for world, own in by_world.items()
+    }
