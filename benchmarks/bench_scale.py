@@ -6,7 +6,9 @@ JSON object.
 Without numbers, for 1,000 and 10,000 episodes; `100000` takes some minutes and 1 GB of
 disk. A noisy agent walks on 9x9 grids, one episode a world. Every stage has a process
 of its own. Its CPU seconds leave out imports; its memory is the most that the process
-ever held (peak resident set), imports included, of which "imports" tells the share.
+ever held (peak resident set), imports included, of which "imports" tells the share. The
+comparison is with a run of the same worlds, of an agent twice as noisy. "numbers of
+many" are the default numbers of a million episodes, from copies of the facts of these.
 """
 
 import json
@@ -25,6 +27,8 @@ from sizes import size
 
 EPISODES: tuple[int, ...] = size((1_000, 10_000), (4,))
 SIZE = 9
+MANY = size(1_000_000, 400)
+"""Episodes of which copies are measured."""
 METRICS = size(
     ("success", "accuracy", "efficiency", "outcomes", "length"), ("success",)
 )
@@ -80,6 +84,83 @@ def conclude(run: Path) -> None:
     rescore(run)
 
 
+def conclude_without_facts(run: Path) -> None:
+    """The same where no facts of episodes are kept."""
+    from gde import rescore
+    from gde.store.journal import Journal
+
+    with closing(Journal.open(run / "run.sqlite")) as journal:
+        journal.write(
+            [("DELETE FROM fact_sets", ()), ("DELETE FROM episode_facts", ())]
+        )
+    rescore(run)
+
+
+def compare_with_another(run: Path) -> None:
+    """Two runs in the same worlds."""
+    from gde.comparisons.comparing import compare
+
+    if not compare(run, run.with_name("other")).rows:
+        raise SystemExit("nothing was compared")
+
+
+def other(run: Path, episodes: int) -> None:
+    """A run to compare with."""
+    from gde import Choice, Plan, evaluate
+
+    grid = Choice(name="grid", config={"size": SIZE})
+    agent = Choice(name="noisy", config={"p": 0.2})
+    evaluate(
+        Plan(environment=grid, agent=agent, episodes=episodes), run.with_name("other")
+    )
+
+
+def numbers_of_many(run: Path) -> None:
+    """The default numbers of a million episodes."""
+    import numpy as np
+
+    from gde import load_evidence
+    from gde.data.episode_table import EpisodeTable
+    from gde.numerics.episode_metric import EpisodeMetric
+    from gde.offers import MetricOffer
+    from gde.request.catalogue import Catalogue
+    from gde.request.resolve import resolve
+    from gde.stages.context import Resources
+    from gde.stages.evidence import Recorded
+    from gde.stages.facts import know_facts
+    from gde.store.folder import RunFolder
+
+    folder = RunFolder.open(run)
+    ready = resolve(folder.plan(), Catalogue.default())
+    resources = Resources(ready)
+    metrics = [
+        (chosen.label, partial(resources.metric_of, chosen))
+        for chosen in ready.metrics
+        if isinstance(chosen.entry.offer, MetricOffer) and chosen.entry.offer.facts
+    ]
+    evidence = load_evidence(run)
+    with closing(folder.journal()) as journal:
+        know_facts(evidence, metrics, journal, keep=False)
+    episodes = evidence.trajectories
+    if not isinstance(episodes, Recorded):
+        raise SystemExit("wanted a recorded run")
+    for metric, table in episodes.tables.items():
+        if not isinstance(metric, EpisodeMetric):
+            raise SystemExit("wanted facts of metrics")
+        times = MANY // len(table)
+        apart = np.repeat(np.arange(times), len(table)) * len(table)
+        many = EpisodeTable(
+            conditions=np.tile(table.conditions, times),
+            worlds=np.tile(table.worlds, times) + apart,
+            clusters=np.tile(table.clusters, times) + apart,
+            endings=np.tile(table.endings, times),
+            facts={name: np.tile(one, times) for name, one in table.facts.items()},
+            faults=np.tile(table.faults, times),
+        )
+        for number in metric.numbers:
+            number.measured(many, evidence.seed)
+
+
 def report(run: Path) -> None:
     """The page again."""
     from gde import report
@@ -112,6 +193,10 @@ def stages(episodes: int) -> Mapping[str, Callable[[Path], None]]:
         "rollout": partial(roll_out, episodes=episodes),
         **{f"score.{name}": partial(score, name=name) for name in METRICS},
         "conclude": conclude,
+        "conclude without facts": conclude_without_facts,
+        "another run": partial(other, episodes=episodes),
+        "compare with another": compare_with_another,
+        "numbers of many": numbers_of_many,
         "report": report,
         **{f"export.{form}": partial(export, form=form) for form in ("jsonl", "csv")},
         "view": view,

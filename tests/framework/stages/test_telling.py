@@ -11,14 +11,21 @@ import pytest
 from odd_parts import Certified
 
 from gde import Choice, GdeError, Plan, Result, evaluate, load_evidence, rescore
+from gde.before.preparing import prepare
 from gde.data.how import How
 from gde.data.observation import State
 from gde.data.trajectory import Trajectory
 from gde.numerics.episode_metric import EpisodeMetric, Model
 from gde.request.catalogue import Catalogue
+from gde.request.ready import Chosen
+from gde.stages.context import Resources
+from gde.stages.telling import Teller, telling
+from gde.store.facts import begin_sets, known_sets
 from gde.store.folder import RunFolder
+from gde.store.journal import Journal
 from gde.store.rows import as_read
 from gde.testing.samples import sample_evidence
+from gde_plugins.behaviour.performance import length
 
 METRICS = ("success", "efficiency", "references", "recovery", "exploration", "outcomes")
 
@@ -139,6 +146,54 @@ def test_no_process_is_made_where_no_metric_asks_for_it(
     result = evaluate(plan, tmp_path / "run", catalogue)
     assert (result.status, Certified.asked) == ("ok", [])
     assert {*kept(result)["0/0/0"]} == {"success", "recovery"}
+
+
+def test_metrics_tell_whose_offers_say_so_and_that_are_not_objects(
+    catalogue: Catalogue,
+) -> None:
+    plan = replace(plan_of(), metrics=("success", "calibration", length, "accuracy"))
+    ready = prepare(plan, catalogue)
+    assert [one.label for one in telling(ready).values()] == ["success", "accuracy"]
+    absent = [
+        replace(one, absent="not here") if one.label == "success" else one
+        for one in ready.metrics
+    ]
+    left = telling(replace(ready, metrics=tuple(absent)))
+    assert [one.label for one in left.values()] == ["accuracy"]
+
+
+def test_a_metric_that_cannot_be_made_keeps_no_other_from_telling(
+    tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Resources.make
+
+    def make(resources: Resources, chosen: Chosen, *more: Any) -> object:
+        if chosen.label == "success":
+            raise OSError("no file")
+        return made(resources, chosen, *more)
+
+    monkeypatch.setattr(Resources, "make", make)
+    plan = replace(CERTIFIED, metrics=("success", "length", "accuracy"))
+    result = evaluate(plan, tmp_path / "run", catalogue)
+    assert {*kept(result)["0/0/0"]} == {"length", "accuracy"}
+    assert [one.subject for one in result.failures] == ["success"]
+
+
+def test_nothing_is_told_for_which_the_run_has_no_place(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    ready = prepare(CERTIFIED, catalogue)
+    episode = sample_evidence().trajectories[0]
+    with (
+        closing(Journal.create(tmp_path / "run.sqlite")) as journal,
+        closing(Resources(ready, journal)) as resources,
+    ):
+        assert Teller(ready, resources, journal).facts(episode, None) == {}
+        begin_sets(journal, telling(ready))
+        teller = Teller(ready, resources, journal)
+        assert teller.wants_process(0)
+        sets = set(known_sets(journal).values())
+        assert teller.facts(episode, None).keys() < sets
 
 
 def test_an_episode_is_told_as_it_is_read() -> None:
