@@ -459,6 +459,10 @@ def test_worlds_in_which_one_run_is_better_are_listed_with_their_episodes(
     # A's come first, and of each the clearest.
     order = [(one.better, -abs(one.b - one.a)) for one in found.worlds]
     assert order == sorted(order)
+    shares = differing_worlds(a, b, "efficiency.spl")
+    assert {one.better for one in shares.worlds} == {"a", "b"}
+    assert all((one.b > one.a) == (one.better == "b") for one in shares.worlds)
+    assert any(abs(one.b - one.a) < 1 for one in shares.worlds if one.better == "b")
     first = found.worlds[0]
     worlds = {str(one.key): one.world.id for one in load_evidence(b).trajectories}
     assert [worlds[key] for key in first.episodes_b] == [first.world] * 2

@@ -95,6 +95,25 @@ def test_the_numbers_are_about_the_episodes_that_were_perturbed() -> None:
     }
 
 
+def test_the_excess_is_beyond_what_the_first_turn_after_it_needed() -> None:
+    first = episode("RRR", 1, needed=2)
+    turns = (first.turns[0], first.turns[1], replace(first.turns[2], value=-9.0))
+    assert values(replace(first, turns=turns))["excess"] == 0.0
+    blind = tuple(replace(turn, value=None) for turn in first.turns)
+    assert values(replace(first, turns=blind))["excess"] == 2.0
+
+
+def test_an_uncertified_turn_refuses_every_number() -> None:
+    first = episode("RR", 1)
+    unsure = replace(
+        first, turns=(first.turns[0], replace(first.turns[1], optimal=None))
+    )
+    found = numbers(unsure, SLOW)
+    assert {one.value for one in found.values()} == {None}
+    reasons = {one.reason for one in found.values()}
+    assert reasons == {"1 of 10 turns have no certified optimal actions"}
+
+
 def test_non_optimal_actions_towards_a_distractor() -> None:
     drawn = episode("RLULR", 1, toward_distractor=["L", "R"])
     assert values(drawn)["toward_distractor"] == pytest.approx(2 / 3)
