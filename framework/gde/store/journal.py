@@ -85,6 +85,7 @@ class Summary(NamedTuple):
 
     episode: str
     """Its key."""
+    condition: int
     world: str
     seed: int
     """Of the world."""
@@ -524,6 +525,7 @@ class Journal(Database):
                 labels = dict(json.loads(row["labels"]))
             yield Summary(
                 episode=row["episode"],
+                condition=row["condition"],
                 world=row["world_id"],
                 seed=row["seed"],
                 turns=row["turns"],

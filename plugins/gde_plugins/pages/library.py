@@ -90,7 +90,7 @@ def library(root: Path) -> dict[str, Path]:
         level = below
 
     # Runs stay together because a group is as recent as its latest run.
-    changed = {name: _changed(path) for name, path in found.items()}
+    changed = {name: last_changed(path) for name, path in found.items()}
     groups = {name: group_of(name, path)[0] or name for name, path in found.items()}
     latest: dict[str, float] = {}
     for name, group in groups.items():
@@ -129,7 +129,7 @@ def state(name: str, path: Path) -> RunState:
                 name=name,
                 group=group,
                 kind=kind,
-                changed=date.fromtimestamp(_changed(path)).isoformat(),
+                changed=date.fromtimestamp(last_changed(path)).isoformat(),
                 agent=plan.agent.label,
                 environment=plan.environment.label,
                 model=", ".join(names),
@@ -165,11 +165,11 @@ def _is_written(folder: RunFolder) -> bool:
     if not (folder.path / HOLDER).is_file():
         return False
     # A killed run leaves the writer's note behind, but its record changes no more.
-    age = time.time() - _changed(folder.path)
+    age = time.time() - last_changed(folder.path)
     return age < QUIET_SECONDS
 
 
-def _changed(run: Path) -> float:
+def last_changed(run: Path) -> float:
     """When the record last changed, in seconds since the epoch."""
     # The files beside the journal come and go while they are looked at.
     with suppress(OSError):

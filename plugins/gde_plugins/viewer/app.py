@@ -32,16 +32,19 @@ from gde.request.catalogue import Catalogue
 from gde.store.folder import RESULT, RunFolder
 from gde.studies.study import read_study
 from gde_plugins.pages.contest_page import contest_page
-from gde_plugins.pages.library import group_of, library, state
+from gde_plugins.pages.library import group_of, last_changed, library, state
 from gde_plugins.pages.run_page import page_of
 from gde_plugins.pages.study_page import study_page
 from gde_plugins.pages.templates import rendered, source
+from gde_plugins.viewer.episodes import COLUMNS, Row, episodes_of, shown
 
 HOSTS = ["127.0.0.1", "localhost"]
 TOKEN = "token"
 """The parameter of an address with the token."""
 TURNS = 50
 """Turns in one answer to a live page."""
+RUNS = 1000
+"""Runs whose episodes are kept in memory."""
 PAGES = 16
 """Rendered reports kept in memory."""
 HEADERS = {
@@ -67,6 +70,7 @@ def create_app(
     pages = Pages(root, catalogue or Catalogue.default())
     routes = [
         Route("/", pages.runs),
+        Route("/episodes", pages.episodes),
         Route("/compare", pages.compare),
         Route("/live/{name:path}", pages.live),
         Route("/contest/{name:path}", pages.contest),
@@ -160,6 +164,7 @@ class Pages:
         self._catalogue = catalogue
         # A cache of this object, not of the class, so that it goes with the viewer.
         self._report = lru_cache(maxsize=PAGES)(self._rendered)
+        self._episodes = lru_cache(maxsize=RUNS)(_episodes_of)
 
     def runs(self, _: Request) -> Response:
         """The list of runs."""
@@ -176,6 +181,18 @@ class Pages:
             money=money,
         )
 
+    def episodes(self, request: Request) -> Response:
+        """The episodes of all runs: those that are asked for, in the order asked for."""
+        rows: list[Row] = []
+        for name, path in library(self._root).items():
+            rows += self._episodes(name, path, last_changed(path))
+        return self._page(
+            "episodes",
+            shown=shown(rows, request.query_params),
+            columns=COLUMNS,
+            counts=("turns", "tokens"),
+        )
+
     def run(self, request: Request) -> Response:
         """The report of a finished run from its record; a live page for a running one."""
         name = request.path_params["name"]
@@ -185,8 +202,7 @@ class Pages:
             return self._page("live", state=state(name, path), live=True)
 
         # A run that was resumed has a newer result, and needs another page.
-        changed = result.stat().st_mtime_ns
-        return HTMLResponse(self._report(path, changed))
+        return HTMLResponse(self._report(path, result.stat().st_mtime_ns))
 
     def live(self, request: Request) -> Response:
         """The progress of a run and its turns after `after`, as JSON."""
@@ -288,6 +304,11 @@ class Pages:
             **values,
         )
         return HTMLResponse(text)
+
+
+def _episodes_of(name: str, path: Path, _: float) -> tuple[Row, ...]:
+    """The episodes of a run; the age of its record is part of the cache's key."""
+    return episodes_of(name, path)
 
 
 def _links(group: str, runs: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -26,11 +28,13 @@ from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.runs.evaluating import evaluate
+from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 from gde.store.lock import HOLDER
 from gde.studies.study import Study, write_study
 from gde_plugins.pages.library import library, state
 from gde_plugins.viewer.app import create_app
+from gde_plugins.viewer.episodes import COLUMNS, MISSED, REACHED, episodes_of
 from gde_plugins.viewer.server import serve
 
 HOSTILE = '<script>document.title = "broken"</script>'
@@ -170,6 +174,7 @@ def test_every_page_is_there_and_holds_nothing_from_elsewhere(
         "/run/contest/scripted",
         "/run/begun",
         "/compare?a=contest/scripted&b=contest/random",
+        "/episodes",
     )
     for page in pages:
         answer = client.get(page)
@@ -179,6 +184,68 @@ def test_every_page_is_there_and_holds_nothing_from_elsewhere(
         assert not re.search(r"https?://|@import|<img|<iframe", films), page
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert HOSTILE not in answer.text
+
+
+def cells(text: str) -> list[list[str]]:
+    """The texts of a table's rows."""
+    body = text.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [
+        [re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<td.*?</td>", row)]
+        for row in body.split("</tr>")[:-1]
+    ]
+
+
+def test_the_episodes_of_all_runs_are_filtered_and_sorted(
+    client: TestClient, root: Path
+) -> None:
+    every = cells(client.get("/episodes").text)
+    assert len(every) == 40
+    place = COLUMNS.index
+    recorded = load_evidence(root / "contest" / "random").trajectories
+    own = [row for row in every if row[0] == "contest/random"]
+    assert [row[place("episode")] for row in own] == [str(one.key) for one in recorded]
+    assert [row[place("world")] for row in own] == [one.world.id for one in recorded]
+    assert [int(row[place("turns")]) for row in own] == [
+        len(one.turns) for one in recorded
+    ]
+    outcomes = [REACHED if one.succeeded else MISSED for one in recorded]
+    assert [row[place("outcome")] for row in own] == outcomes
+
+    missed = cells(client.get("/episodes?agent=random&outcome=not+reached").text)
+    assert len(missed) == outcomes.count(MISSED) > 0
+    turns = [
+        int(row[place("turns")])
+        for row in cells(client.get("/episodes?sort=-turns").text)
+    ]
+    assert turns == sorted(turns, reverse=True)
+    world = quote(recorded[0].world.id)
+    same = cells(client.get(f"/episodes?world={world}").text)
+    assert {row[place("world")] for row in same} == {recorded[0].world.id}
+    assert "0 episodes" in client.get("/episodes?agent=nobody").text
+    # What is no column or page is not taken for one.
+    assert cells(client.get("/episodes?sort=__class__&page=x&foo=1").text) == every
+    assert cells(client.get(f"/episodes?page={'9' * 30}").text) == every
+
+
+def test_the_table_of_episodes_has_pages_that_keep_what_was_asked_for(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = cells(client.get("/episodes?agent=random&sort=turns").text)
+    monkeypatch.setattr("gde_plugins.viewer.episodes.ROWS", 15)
+    first = client.get("/episodes?agent=random&sort=turns").text
+    assert "page 1 of 2" in first and cells(first) == every[:15]
+    (later,) = re.findall(r'<a href="([^"]*)">later</a>', first)
+    second = client.get(unescape(later)).text
+    assert "page 2 of 2" in second and cells(second) == every[15:]
+    # A column's name turns its order round.
+    (other,) = re.findall(r'<a href="([^"]*)">turns</a>', second)
+    turned = cells(client.get(unescape(other)).text)
+    place = COLUMNS.index("turns")
+    assert turned[0][place] == every[-1][place]
+
+
+def test_a_run_that_cannot_be_read_has_no_episodes(tmp_path: Path) -> None:
+    assert episodes_of("nowhere", tmp_path) == ()
 
 
 def test_two_runs_stand_side_by_side_with_their_differences(client: TestClient) -> None:
@@ -272,6 +339,7 @@ def test_a_browser_shows_the_list_and_follows_a_run(
         for page, wanted in (
             ("", "contest/scripted"),
             ("run/begun", "unfinished"),
+            ("episodes?agent=random", "not reached"),
             ("run/contest/scripted", "Turn 1"),
         ):
             command = [
