@@ -71,7 +71,10 @@ def kept(result: Result) -> Told:
         return found
 
 
-@pytest.mark.parametrize("name", PLANS)
+SLOW = [pytest.param("model", marks=pytest.mark.extended)]
+
+
+@pytest.mark.parametrize("name", [*sorted(PLANS.keys() - {"model"}), *SLOW])
 def test_facts_are_those_that_the_record_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
