@@ -67,8 +67,8 @@ def command(
     measurements of whole worlds. If two rows are equal in every world, only one is
     tested. Headlines of probes follow, with the tests of each run against its strongest
     control and of B against A. --episodes success lists the worlds where only one run
-    reaches the goal; `gde view RUN EPISODE` shows each way. --json adds effect sizes, breakdowns, further fits and
-    further tests.
+    reaches the goal; `gde view RUN EPISODE` shows each way. --json adds effect sizes,
+    breakdowns, further fits and further tests.
 
     Of any number of runs with reward models, a leaderboard ranks all reward models by
     task, each beside the best baseline that reads nothing. Of two profiles or other
@@ -191,9 +191,9 @@ def _show_boards(boards: "Sequence[Leaderboard]") -> None:
 
 
 def _show_worlds(found: "WorldsOfBoth") -> None:
-    from gde.reporting.wording import heading, number
+    from gde.reporting.wording import heading, number, plural
 
-    tell(f"equal in {_worlds(found.equal)}")
+    tell(f"equal in {plural(found.equal, 'world')}")
     columns = (*("world", "A", "B"), *("episodes of A", "episodes of B"))
     for better in ("a", "b"):
         worlds = [one for one in found.worlds if one.better == better]
@@ -209,13 +209,9 @@ def _show_worlds(found: "WorldsOfBoth") -> None:
         ]
         title = f"{heading(found.title, found.unit)}: {better.upper()} is better"
         if rows:
-            show_table(f"{title} in {_worlds(len(worlds))}", columns, rows)
+            show_table(f"{title} in {plural(len(worlds), 'world')}", columns, rows)
         if len(worlds) > len(rows):
-            say(f"{_worlds(len(worlds) - len(rows))} more: --json")
-
-
-def _worlds(n: int) -> str:
-    return f"{n} world" if n == 1 else f"{n} worlds"
+            say(f"{plural(len(worlds) - len(rows), 'world')} more: --json")
 
 
 def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:

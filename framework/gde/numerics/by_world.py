@@ -20,7 +20,6 @@ from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episode_metric import EpisodeMetric, Row, tabulate
-from gde.numerics.numbers import Number
 from gde.parts.metric import Declared, Metric
 
 PlaceT = TypeVar("PlaceT", bound=Hashable)
@@ -101,18 +100,32 @@ def measured(
     """
     found: dict[str, dict[Quantity, dict[PlaceT, float]]] = {}
     asked = []
+    numbered: dict[PlaceT, int] = {}
+    groups = np.array(
+        [
+            -1 if place is None else numbered.setdefault(place, len(numbered))
+            for place in places
+        ],
+        dtype=np.int64,
+    )
+    chosen = groups >= 0
     for name, given in metrics:
         declared = given if isinstance(given, Declared) else Declared(given, Measures())
         found[name] = {}
         if isinstance(declared.metric, EpisodeMetric):
-            table = _table(name, declared.metric, evidence)
+            table = _table(name, declared.metric, evidence).where(chosen)
             for number in declared.metric.numbers:
                 measure = declared.measures[number.name]
                 # What other agents would reach in a world says nothing of this one.
                 if measure.beside:
                     continue
                 with _naming(name):
-                    values = _each(number, table, places)
+                    each = number.each(table, groups[chosen], len(numbered)).tolist()
+                values = {
+                    place: value
+                    for place, value in zip(numbered, each, strict=True)
+                    if not isnan(value)
+                }
                 if values:
                     found[name][Quantity(name=number.name, unit=measure.unit)] = values
         else:
@@ -140,27 +153,6 @@ def _table(name: str, metric: EpisodeMetric, evidence: Evidence) -> EpisodeTable
             return row()
 
     return tabulate(metric, evidence, ask)
-
-
-def _each(
-    number: Number, table: EpisodeTable, places: Sequence[PlaceT | None]
-) -> dict[PlaceT, float]:
-    """The number of all places at once, where it follows from facts of episodes."""
-    numbered: dict[PlaceT, int] = {}
-    groups = np.array(
-        [
-            -1 if place is None else numbered.setdefault(place, len(numbered))
-            for place in places
-        ],
-        dtype=np.int64,
-    )
-    chosen = groups >= 0
-    values = number.each(table.where(chosen), groups[chosen], len(numbered)).tolist()
-    return {
-        place: value
-        for place, value in zip(numbered, values, strict=True)
-        if not isnan(value)
-    }
 
 
 @contextmanager

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gde.data.episode_table import Tabulated, heads_of
+from gde.data.episode_table import Tabulated
 from gde.data.evidence import Evidence
 from gde.data.frame import beside, frame
 from gde.data.model_use import Usage
@@ -21,6 +20,7 @@ from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.facts import know_facts
 from gde.stages.model_use import used_by_episode
+from gde.store.facts import to_row
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 
@@ -79,17 +79,16 @@ def _rows(run: Path, catalogue: Catalogue) -> Iterator[Row]:
     }
     of_agent = _settings("agent", ready.agent)
     of_worlds = [_settings("env", each.environment) for each in ready.conditions]
-    heads = heads_of(evidence.trajectories)
-    for i, (head, one) in enumerate(zip(heads, summaries, strict=True)):
-        usage = used.get(head.episode, Usage(cost=0.0))
+    for i, one in enumerate(summaries):
+        usage = used.get(one.episode, Usage(cost=0.0))
         yield {
             **whose,
-            "episode": head.episode,
-            "condition": head.condition,
-            "world": head.world,
-            "base": head.cluster,
+            "episode": one.episode,
+            "condition": one.condition,
+            "world": one.world,
+            "base": one.cluster,
             "seed": one.seed,
-            "ending": head.ending,
+            "ending": one.ending,
             "failure": one.failure,
             "turns": one.turns,
             "calls": usage.calls,
@@ -100,7 +99,7 @@ def _rows(run: Path, catalogue: Catalogue) -> Iterator[Row]:
             **beside(one.labels, COLUMNS, "label"),
             **{name: column[i] for name, column in facts.items()},
             **of_agent,
-            **of_worlds[head.condition],
+            **of_worlds[one.condition],
         }
 
 
@@ -123,7 +122,7 @@ def _facts(
         table = tables.tables[make().metric]
         for name, column in table.facts.items():
             place = name if name == label else f"{label}.{name}"
-            values = [None if isnan(each) else each for each in column.tolist()]
+            values = to_row(column.tolist())
             # E.g. of fog, in a run without any.
             if set(values) != {None}:
                 found[place] = values

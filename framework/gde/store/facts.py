@@ -36,7 +36,7 @@ def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
 
 
 def to_row(values: Sequence[float]) -> Row:
-    """The facts of an episode, None for nan."""
+    """Facts as they are kept: None for nan."""
     return [None if isnan(each) else each for each in values]
 
 

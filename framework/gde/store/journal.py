@@ -87,6 +87,7 @@ class Summary(NamedTuple):
     """Its key."""
     condition: int
     world: str
+    cluster: str
     seed: int
     """Of the world."""
     turns: int
@@ -527,6 +528,7 @@ class Journal(Database):
                 episode=row["episode"],
                 condition=row["condition"],
                 world=row["world_id"],
+                cluster=row["base"] or row["world_id"],
                 seed=row["seed"],
                 turns=row["turns"],
                 ending=row["ending"],
