@@ -1,6 +1,6 @@
-"""gde compare: two runs over the worlds they share, and leaderboards of any number."""
+"""gde compare: runs over the worlds they share, and the ranking of several."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -37,7 +37,9 @@ PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 def command(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Folders of runs, or of two profiles."),
+        typer.Argument(
+            metavar="RUN...", help="Folders of runs, of contests, or of two profiles."
+        ),
     ],
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
@@ -60,7 +62,7 @@ def command(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Compare two runs over the worlds that they share.
+    """Compare runs over the worlds that they share.
 
     Differences are paired, and p values are corrected after Holm (1979). "Detectable"
     is the smallest difference that 80 % of such studies would find. Rows are
@@ -70,13 +72,18 @@ def command(
     reaches the goal; `gde view RUN EPISODE` shows each way. --json adds effect sizes,
     breakdowns, further fits and further tests.
 
-    Of any number of runs with reward models, a leaderboard ranks all reward models by
-    task, each beside the best baseline that reads nothing. Of two profiles or other
-    studies, the tables are their pages' rows, corrected together.
+    Of more runs, every pair is compared, all corrected together, and they are ranked by
+    their first headline, with the settings in which they differ.
+
+    Of runs with reward models, a leaderboard ranks all reward models by task, each
+    beside the best baseline that reads nothing. Of two profiles or other studies, the
+    tables are their pages' rows, corrected together.
     """
     from gde.cli.study_differences import compare_and_show
+    from gde.comparisons.comparison import compare_runs, comparison_json
     from gde.comparisons.leaderboard import rank_contenders
     from gde.errors import GdeError
+    from gde.reporting.terminal.contest_screen import contest_screen
     from gde.studies.study import is_study
 
     of_two = unpaired or fail_if_worse or episodes
@@ -89,19 +96,46 @@ def command(
         compare_and_show(runs[0], runs[1], as_json)
         return
 
+    runs = [run for given in runs for run in _runs_of(given)]
     boards = rank_contenders(runs)
     if len(runs) == 2:
         run_a, run_b = runs
         asked = (fail_if_worse or [], episodes or "")
         _compare_two(run_a, run_b, not unpaired, *asked, boards, as_json)
         return
-    if of_two or not boards:
-        wanted = "wanted two runs, or runs with reward models and the metric epic"
-        raise GdeError(f"compare: {wanted}; got {len(runs)}")
+    if of_two or (len(runs) < 2 and not boards):
+        raise GdeError(f"compare: wanted two runs; got {len(runs)}")
+    found = compare_runs(_named(runs)) if len(runs) > 1 else None
     if as_json:
-        show_json({"schema": 1, "leaderboards": [asdict(one) for one in boards]})
-    else:
-        _show_boards(boards)
+        told = comparison_json(found) if found else {}
+        ranked = [asdict(one) for one in boards]
+        show_json({"schema": 1, **told, "leaderboards": ranked})
+        return
+    if found:
+        tell("\n".join(contest_screen(found)))
+        if found.reason:
+            say(f"not compared: {found.reason}")
+    _show_boards(boards)
+
+
+def _runs_of(given: Path) -> "Iterable[Path]":
+    """The run itself, or those of a contest."""
+    from gde.comparisons.contest import is_contest, members
+
+    return members(given).values() if is_contest(given) else [given]
+
+
+def _named(runs: "Sequence[Path]") -> "Mapping[str, Path]":
+    """The runs by the names of their folders, or by their paths where these repeat."""
+    from gde.errors import GdeError
+
+    if len({run.resolve() for run in runs}) < len(runs):
+        raise GdeError("compare: a run is named twice; choose different runs")
+    names = [run.resolve().name for run in runs]
+    return {
+        name if names.count(name) == 1 else str(run): run
+        for name, run in zip(names, runs, strict=True)
+    }
 
 
 def _compare_two(
@@ -291,7 +325,15 @@ def _checked(one: "Check") -> str:
 
 def _described(side: "Side") -> str:
     from gde.reporting.asked import agent_text
+    from gde.reporting.wording import setting_text
 
     of = side.subject
     agent = agent_text(of, side.models)
+    settings = []
+    for key, value in side.settings.items():
+        # The names of the parts are said already.
+        if value not in (of.agent, of.environment):
+            settings.append(f"{key} {setting_text(value)}")
+    if settings:
+        agent = f"{agent} ({', '.join(settings)})"
     return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"

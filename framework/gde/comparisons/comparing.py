@@ -1,6 +1,6 @@
 """Two runs compared: over the worlds they share, or over worlds of their own."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from gde.comparisons.probes import (
     in_one_run,
     judged,
 )
+from gde.comparisons.settings import differing
 from gde.data.measure import Measures
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity
@@ -55,14 +56,9 @@ def compare(
         GdeError: both are one run; paired, and the runs share no world; or they share
         no measurement.
     """
-    catalogue = catalogue or Catalogue.default()
-    found = _compared(Path(run_a), Path(run_b), catalogue, paired)
-    warnings = out_of_reach(found.rows)
-    return replace(
-        found,
-        notes=(*found.notes, *warnings),
-        probes=tuple(judged(found.probes)),
-    )
+    folders = Path(run_a), Path(run_b)
+    [found] = _together([_Runs(folders, catalogue).compared(0, 1, paired)])
+    return found
 
 
 def compare_all(
@@ -75,44 +71,59 @@ def compare_all(
     Raises:
         GdeError: two of them share no world, or no measurement.
     """
-    catalogue = catalogue or Catalogue.default()
-    comparisons = []
-    rows: list[Row] = []
-    probes: list[ProbeRow] = []
-    for run_a, run_b in combinations(runs, 2):
-        found = _compared(run_a, run_b, catalogue, paired=True)
-        comparisons.append(found)
-        rows += found.rows
-        probes += found.probes
+    opened = _Runs(runs, catalogue)
+    pairs = combinations(range(len(runs)), 2)
+    return _together([opened.compared(i, j, paired=True) for i, j in pairs])
 
-    rows = corrected(rows)
+
+def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
+    """The comparisons with p values that are corrected over all of them."""
+    rows = corrected([row for one in comparisons for row in one.rows])
     warnings = out_of_reach(rows)
 
     # Each comparison gets its own rows back.
     remaining = iter(rows)
-    remaining_probes = iter(judged(probes))
-    compared = []
-    for found in comparisons:
-        own_rows = tuple(islice(remaining, len(found.rows)))
-        own_probes = tuple(islice(remaining_probes, len(found.probes)))
-        notes = (*found.notes, *warnings)
-        compared.append(replace(found, rows=own_rows, notes=notes, probes=own_probes))
-    return tuple(compared)
+    probes = iter(judged([row for one in comparisons for row in one.probes]))
+    found = []
+    for one in comparisons:
+        own_rows = tuple(islice(remaining, len(one.rows)))
+        own_probes = tuple(islice(probes, len(one.probes)))
+        notes = (*one.notes, *warnings)
+        found.append(replace(one, rows=own_rows, notes=notes, probes=own_probes))
+    return tuple(found)
 
 
-def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> Compared:
-    opened_a = Opened.of(run_a, catalogue)
-    opened_b = Opened.of(run_b, catalogue)
-    if run_a.samefile(run_b):
-        raise GdeError(
-            f"{run_a} and {run_b} are the same run; choose two different runs"
-        )
+class _Runs:
+    """Runs of which each is opened and read once, however many pairs it is in."""
 
-    shared = Shared.of(opened_a, opened_b)
-    a = Episodes.of(opened_a, shared, catalogue)
-    b = Episodes.of(opened_b, shared, catalogue)
+    def __init__(self, runs: Sequence[Path], catalogue: Catalogue | None) -> None:
+        self._catalogue = catalogue or Catalogue.default()
+        self._opened = [Opened.of(run, self._catalogue) for run in runs]
+        self._episodes: dict[tuple[int, Hashable], Episodes] = {}
+
+    def compared(self, i: int, j: int, paired: bool) -> Compared:
+        """Two of the runs compared, without correction over other pairs."""
+        opened_a, opened_b = self._opened[i], self._opened[j]
+        if opened_a.folder.path.samefile(opened_b.folder.path):
+            raise GdeError(
+                f"{opened_a.side.run} and {opened_b.side.run} are the same run; choose two different runs"
+            )
+        shared = Shared.of(opened_a, opened_b)
+        return _compared(self._read(i, shared), self._read(j, shared), shared, paired)
+
+    def _read(self, i: int, shared: Shared) -> Episodes:
+        """The episodes of a run, with the facts of the shared metrics."""
+        metrics = [(name, one.config) for name, (one, _) in shared.chosen.items()]
+        key = i, repr(metrics)
+        if key not in self._episodes:
+            self._episodes[key] = Episodes.of(self._opened[i], shared, self._catalogue)
+        return self._episodes[key]
+
+
+def _compared(a: Episodes, b: Episodes, shared: Shared, paired: bool) -> Compared:
+    run_a, run_b = a.opened.side.run, b.opened.side.run
     notes = [*shared.notes, *a.notes, *b.notes]
-    for opened in (opened_a, opened_b):
+    for opened in (a.opened, b.opened):
         if opened.unfinished:
             notes.append(
                 f"{opened.side.run}: {opened.unfinished}; longer episodes are missing first"
@@ -149,8 +160,13 @@ def _compared(run_a: Path, run_b: Path, catalogue: Catalogue, paired: bool) -> C
     if probed_a and probed_b:
         probes = tuple(compare_probes(probed_a, probed_b, paired))
         notes += in_one_run(probed_a, probed_b)
+    plans = {"A": a.opened.ready.plan, "B": b.opened.ready.plan}
+    settings = differing(plans)
     return Compared(
-        runs=(opened_a.side, opened_b.side),
+        runs=(
+            replace(a.opened.side, settings=settings["A"]),
+            replace(b.opened.side, settings=settings["B"]),
+        ),
         paired=paired,
         rows=rows,
         notes=tuple(notes),
@@ -250,7 +266,7 @@ def _rows(
             rows[quantity] = replace(
                 rows[quantity], tested_as=earlier.name, reason=reason
             )
-    return tuple(corrected(list(rows.values())))
+    return tuple(rows.values())
 
 
 def _comparable(

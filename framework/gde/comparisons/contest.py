@@ -7,7 +7,7 @@ can be opened, resumed, probed or sent to somebody by itself.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os.path import islink, lexists
 from pathlib import Path
 from types import MappingProxyType
@@ -17,22 +17,18 @@ import tomli_w
 
 from gde.before.preparing import prepare, warm
 from gde.before.spending import Question, charge
-from gde.comparisons.comparing import compare_all
-from gde.comparisons.differences import Compared
-from gde.comparisons.ranking import Ranked, rank
+from gde.comparisons.comparison import Comparison, compare_runs, comparison_json
 from gde.data.how import How
 from gde.data.plan import Plan
-from gde.data.result import Result, RunStatus
 from gde.errors import ConfigError, GdeError, RunFolderError
 from gde.files import write_whole
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import with_settings
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
-from gde.runs.conclusion import worst_status
 from gde.runs.evaluating import resume
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import CONTEST, RunFolder, free_name, result_json, taken
+from gde.store.folder import CONTEST, RunFolder, free_name, taken
 from gde.store.rows import to_json
 from gde.store.trust import check_trusted
 
@@ -44,27 +40,10 @@ VERSION = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contest:
+class Contest(Comparison):
     """The results of several variants on the same worlds."""
 
     folder: Path
-    results: Mapping[str, Result]
-    """By variant, in the order of the request."""
-    compared: tuple[Compared, ...] = ()
-    """Every pair of them; empty if they could not be compared."""
-    reason: str = ""
-    """Why they could not be compared; empty if they were."""
-
-    @property
-    def status(self) -> RunStatus:
-        """The worst status of the runs; partial if they could not be compared."""
-        worst = worst_status(self.results.values())
-        return "partial" if worst == "ok" and self.reason else worst
-
-    @property
-    def ranking(self) -> tuple[Ranked, ...]:
-        """The variants by their first headline; empty where none can be ranked."""
-        return rank(self.results, self.compared, self.folder)
 
 
 def contest(
@@ -228,17 +207,8 @@ def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
     Raises:
         RunFolderError: it is no contest, or one of its runs is not finished.
     """
-    runs = members(path)
-    results = {}
-    for name, run in runs.items():
-        results[name] = RunFolder.open(run).read_result()
-
-    # Runs without a common measurement are still results.
-    try:
-        compared = compare_all(list(runs.values()), catalogue)
-    except GdeError as error:
-        return Contest(folder=path, results=results, reason=str(error))
-    return Contest(folder=path, results=results, compared=compared)
+    found = compare_runs(members(path), catalogue)
+    return Contest(folder=path, **vars(found))
 
 
 def contest_json(found: Contest) -> dict[str, Any]:
@@ -246,13 +216,7 @@ def contest_json(found: Contest) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "contest": str(found.folder),
-        "status": found.status,
-        "ranking": [asdict(one) for one in found.ranking],
-        "variants": {
-            name: result_json(result) for name, result in found.results.items()
-        },
-        "compared": [asdict(one) for one in found.compared],
-        "reason": found.reason,
+        **comparison_json(found),
     }
 
 

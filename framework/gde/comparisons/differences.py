@@ -1,10 +1,11 @@
 """The rows of a comparison of two runs, corrected for multiple tests."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gde.comparisons.settings import Settings
 from gde.data.json import Labels
 from gde.data.measure import Better
 from gde.data.model_use import ModelUse
@@ -110,6 +111,8 @@ class Side:
     """The language models that answered in it."""
     verdicts: tuple[Measurement, ...] = ()
     """The verdicts of its metrics; none before it has a result."""
+    settings: Settings = field(default_factory=dict)
+    """Those that differ from the other's."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,7 @@
 """The variants of a contest in the order of one headline, each against the best."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Better, Measure
@@ -11,6 +10,8 @@ from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict, outcome_of
 
+Pairs = Mapping[tuple[str, str], Compared]
+"""By the variants A and B."""
 Tests = Mapping[tuple[str, str], Verdict]
 """Two variants to the verdict on the first against the second."""
 
@@ -42,15 +43,12 @@ class Ranked:
     """In the currency of the prices; None where a model has none."""
 
 
-def rank(
-    results: Mapping[str, Result], compared: Sequence[Compared], folder: Path
-) -> tuple[Ranked, ...]:
+def rank(results: Mapping[str, Result], pairs: Pairs) -> tuple[Ranked, ...]:
     """Rank variants by the first headline with a better direction, the best first.
 
     Args:
         results: by variant.
-        compared: all pairs of them that could be compared.
-        folder: in which the variants' run folders lie.
+        pairs: all pairs of variants that could be compared.
 
     Returns:
         Nothing where no number of whole runs has a better direction.
@@ -69,7 +67,7 @@ def rank(
     order = sorted(with_value, key=with_value.__getitem__)
     order += [name for name in results if name not in with_value]
 
-    tests = _tests(measure, compared, {folder / name: name for name in results})
+    tests = _tests(measure, pairs)
     best = order[0]
     ranked = []
     for name in order:
@@ -113,13 +111,10 @@ def _number(result: Result, measure: Measure) -> Measurement | None:
     return None
 
 
-def _tests(
-    measure: Measure, compared: Iterable[Compared], names: Mapping[Path, str]
-) -> Tests:
+def _tests(measure: Measure, pairs: Pairs) -> Tests:
     """The verdicts on each of two variants against the other."""
     tests = {}
-    for one in compared:
-        a, b = (names[Path(side.run)] for side in one.runs)
+    for (a, b), one in pairs.items():
         rows = {row.name: row for row in one.rows if not row.where}
         row = rows.get(measure.name)
         if row is None:

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from gde.comparisons.contest import Contest
+from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
 from gde.data.result import Measurement
@@ -39,14 +38,14 @@ class Contended:
     """The probe that it is of, whose numbers have verdicts; empty for a metric."""
 
 
-def contended(found: Contest) -> list[Contended]:
+def contended(found: Comparison) -> list[Contended]:
     """The headlines of all variants, each with the numbers of all: of metrics, then of
     probes.
     """
     return [*_of_metrics(found), *_of_probes(found)]
 
 
-def _of_metrics(found: Contest) -> list[Contended]:
+def _of_metrics(found: Comparison) -> list[Contended]:
     # The first variant that has a number gives its measure: the same parts measure all
     # variants.
     examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
@@ -74,7 +73,7 @@ def _of_metrics(found: Contest) -> list[Contended]:
     return listed
 
 
-def _of_probes(found: Contest) -> Iterator[Contended]:
+def _of_probes(found: Comparison) -> Iterator[Contended]:
     """The headlines of each probe's main fit."""
     by_probe: dict[str, dict[str, Probed]] = {}
     for variant, result in found.results.items():
@@ -113,7 +112,7 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
     return unmeasured(measure.name, one.reason)
 
 
-def own_verdicts(found: Contest) -> list[str]:
+def own_verdicts(found: Comparison) -> list[str]:
     """The variants' own verdicts in short; their numbers are shown beside."""
     own = []
     for name, result in found.results.items():
@@ -122,7 +121,7 @@ def own_verdicts(found: Contest) -> list[str]:
     return own
 
 
-def verdicts(found: Contest) -> list[str]:
+def verdicts(found: Comparison) -> list[str]:
     """A sentence for each clear difference of a headline, the clearest first."""
     names = {one.measure.name for one in contended(found)}
     clear: list[tuple[float, str]] = []
@@ -139,8 +138,8 @@ def verdicts(found: Contest) -> list[str]:
     return [sentence for _, sentence in clear]
 
 
-def _sentence(row: Row, one: Compared, found: Contest) -> str:
-    a, b = variants(one, found)
+def _sentence(row: Row, one: Compared, found: Comparison) -> str:
+    a, b = found.pair(one)
     by = difference_quantity(abs(row.difference), row.unit)
     direction = "above" if row.difference > 0 else "below"
     worlds = plural(row.n, "world")
@@ -152,13 +151,6 @@ def _sentence(row: Row, one: Compared, found: Contest) -> str:
     return f"{apart}, {p_value}: {inline(row.title)} {interval}".strip()
 
 
-def variants(one: Compared, found: Contest) -> tuple[str, str]:
-    """The names of A and B of a comparison."""
-    names = {found.folder / name: name for name in found.results}
-    a, b = (names[Path(side.run)] for side in one.runs)
-    return a, b
-
-
 def p_text(value: float | None) -> str:
     """A p value as a table prints it."""
     if value is None:
@@ -166,7 +158,7 @@ def p_text(value: float | None) -> str:
     return number(value, "probability")
 
 
-def cautions(found: Contest) -> list[str]:
+def cautions(found: Comparison) -> list[str]:
     """The warnings of the comparisons as sentences, each once."""
     notes = dict.fromkeys(note for one in found.compared for note in one.notes)
     return [f"{note[:1].upper()}{note[1:]}." for note in notes]

@@ -1,8 +1,9 @@
 """The ranking of a contest in words: one line for each variant."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gde.comparisons.contest import Contest
+from gde.comparisons.comparison import Comparison
 from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
 from gde.data.verdict import Verdict
@@ -14,6 +15,7 @@ from gde.reporting.wording import (
     number,
     outcome_text,
     quantity,
+    setting_text,
 )
 
 ABSENT = "\u2013"
@@ -31,6 +33,8 @@ class Line:
     """The agent with its language model."""
     model: str
     """The language model alone; empty for none."""
+    settings: tuple[str, ...]
+    """In the order of the ranking's; empty for one that it does not have."""
     value: str
     interval: str
     against: str
@@ -52,6 +56,10 @@ class Ranking:
 
     measure: Measure
     title: str
+    settings: tuple[str, ...]
+    """The settings in which variants differ, e.g. "agent.p", without those whose values
+    are in all names.
+    """
     lines: tuple[Line, ...]
 
     @property
@@ -65,7 +73,7 @@ class Ranking:
         return any(one.cost != ABSENT for one in self.lines)
 
 
-def ranking(found: Contest) -> Ranking | None:
+def ranking(found: Comparison) -> Ranking | None:
     """The ranking of a contest; None where its variants cannot be ranked."""
     ranked = found.ranking
     if not ranked or ranked[0].number is None:
@@ -76,18 +84,40 @@ def ranking(found: Contest) -> Ranking | None:
     unit = ranked[0].number.unit
     by = inline(measure.title)
     title = f"{len(ranked)} variants in {best.subject.environment} by {by}"
+    settings = _settings(found)
     first, *others = ranked
     return Ranking(
         measure=measure,
         title=f"{title}; equal ranks: no clear difference shown",
+        settings=settings,
         lines=(
-            _line(found, first, unit, BEST, ""),
-            *(_line(found, one, unit, *_against(one, unit)) for one in others),
+            _line(found, first, settings, BEST, ""),
+            *(_line(found, one, settings, *_against(one, unit)) for one in others),
         ),
     )
 
 
-def _line(found: Contest, one: Ranked, unit: str, against: str, verdict: str) -> Line:
+def _settings(found: Comparison) -> tuple[str, ...]:
+    named: dict[str, bool] = {}
+    for variant in found.differing:
+        for key, value in _values(found, variant).items():
+            named[key] = named.get(key, True) and value in variant
+    return tuple(key for key, is_named in named.items() if not is_named)
+
+
+def _values(found: Comparison, variant: str) -> dict[str, str]:
+    """The settings of a variant that differ from others', as text."""
+    return {key: setting_text(value) for key, value in found.differing[variant].items()}
+
+
+def _line(
+    found: Comparison,
+    one: Ranked,
+    settings: Sequence[str],
+    against: str,
+    verdict: str,
+) -> Line:
+    unit = one.number.unit if one.number is not None else ""
     result = found.results[one.variant]
     value = interval = ABSENT
     if one.number is not None and one.number.value is not None:
@@ -98,6 +128,7 @@ def _line(found: Contest, one: Ranked, unit: str, against: str, verdict: str) ->
         variant=one.variant,
         agent=agent_text(result.subject, result.models),
         model=agent_model(result.subject, result.models),
+        settings=tuple(_values(found, one.variant).get(key, "") for key in settings),
         value=value,
         interval=interval,
         against=against,

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from gde.data.json import Labels
+from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
 from gde.numerics.stats import Interval
+from gde.store.rows import to_json
 
 SPACE = "\u00a0"
 """No line break between a number and its unit."""
@@ -197,6 +198,11 @@ def labels_text(labels: Labels) -> str:
 def values_text(labels: Labels) -> str:
     """The values of labels alone, e.g. the name of a rival."""
     return " ".join(map(str, labels.values()))
+
+
+def setting_text(value: Json) -> str:
+    """The value of a setting, as `--set` takes it."""
+    return value if isinstance(value, str) else to_json(value)
 
 
 def fit_text(fit: Fit) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
-from gde.comparisons.contest import Contest
+from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, ProbeRow
 from gde.comparisons.differences import Row as Difference
 from gde.data.model_use import merged
@@ -17,7 +17,6 @@ from gde.reporting.contest import (
     contended,
     own_verdicts,
     p_text,
-    variants,
     verdicts,
 )
 from gde.reporting.probe_differences import (
@@ -44,6 +43,8 @@ from gde_plugins.pages.tables import ABSENT, Cell, Group, Row, Table, cell, tabl
 from gde_plugins.pages.templates import rendered, source
 
 DIFFERENCE = f"B{SPACE}\u2212{SPACE}A"
+SETTINGS = 5
+"""Columns of the ranking for settings in which variants differ."""
 PROBE_COLUMNS = ("A", "B", DIFFERENCE)
 COLUMNS = (
     "A",
@@ -56,7 +57,7 @@ COLUMNS = (
 )
 
 
-def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
+def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> str:
     """The page's HTML. Equal arguments give equal text.
 
     Args:
@@ -76,7 +77,7 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
     uses = [one for result in found.results.values() for one in result.models]
     differences = []
     for one in found.compared:
-        a, b = variants(one, found)
+        a, b = found.pair(one)
         caption = f"{b} \u2212 {a}: A is {a}, B is {b}"
         differences.append((caption, difference_tables(one)))
 
@@ -116,7 +117,8 @@ def contest_page(found: Contest, links: Mapping[str, str] | None = None) -> str:
 
 def ranking_table(ranked: Ranking) -> Table:
     """A row for each variant, the best first; columns that say nothing are left out."""
-    columns = ["rank", ranked.measure.title, "\u2212 best", "usable"]
+    settings = ranked.settings[:SETTINGS]
+    columns = ["rank", *settings, ranked.measure.title, "\u2212 best", "usable"]
     if ranked.asks_models:
         columns += ["calls", "tokens", "model time"]
     if ranked.has_costs:
@@ -126,6 +128,7 @@ def ranking_table(ranked: Ranking) -> Table:
     for one in ranked.lines:
         cells = [
             Cell(text=one.rank),
+            *(Cell(text=value) for value in one.settings[:SETTINGS]),
             Cell(text=one.value, bounds=one.interval),
             Cell(text=one.against, reason=one.verdict),
             Cell(text=one.usable),
@@ -139,7 +142,9 @@ def ranking_table(ranked: Ranking) -> Table:
         agent = one.agent if one.agent != one.variant else ""
         rows.append(Row(head=one.variant, hint=agent, cells=tuple(cells)))
 
-    note = "Rank: 1 and the number of variants that are better by a paired test (p < 0.05, corrected)."
+    more = ranked.settings[SETTINGS:]
+    note = f"They also differ in {', '.join(more)}. " if more else ""
+    note += "Rank: 1 and the number of variants that are better by a paired test (p < 0.05, corrected)."
     if ranked.asks_models:
         note += " Calls, tokens, time and cost of language models are per episode"
         note += "." if ranked.has_costs else "; no prices are set."

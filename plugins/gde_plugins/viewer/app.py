@@ -7,7 +7,6 @@ page that sends requests from a reader's browser.
 
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from hmac import compare_digest
@@ -24,8 +23,8 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gde.comparisons.comparing import compare
-from gde.comparisons.contest import Contest, read_contest
+from gde.comparisons.comparison import compare_runs
+from gde.comparisons.contest import read_contest
 from gde.errors import GdeError
 from gde.reporting.asked import days_text, money, seconds_text
 from gde.request.catalogue import Catalogue
@@ -251,19 +250,9 @@ class Pages:
         if a == b:
             raise GdeError("A and B are the same run. Choose two different runs.")
 
-        results = {
-            a: RunFolder.open(path_a).read_result(),
-            b: RunFolder.open(path_b).read_result(),
-        }
-        found = Contest(folder=self._root, results=results)
         # Runs that share no world still have numbers to look at.
-        try:
-            compared = compare(path_a, path_b, self._catalogue)
-            found = replace(found, compared=(compared,))
-        except GdeError as error:
-            found = replace(found, reason=str(error))
-
-        links = {name: f"/run/{quote(name)}" for name in results}
+        found = compare_runs({a: path_a, b: path_b}, self._catalogue)
+        links = {name: f"/run/{quote(name)}" for name in found.runs}
         return HTMLResponse(contest_page(found, links))
 
     def contest(self, request: Request) -> Response:

@@ -40,6 +40,54 @@ def test_a_contest_is_one_folder_that_every_command_takes(
     ) and "is a contest: name one of its run folders" in err
 
 
+def test_any_number_of_runs_is_compared_and_the_settings_that_differ_are_shown(
+    gde: Gde,
+) -> None:
+    for i, (agent, episodes) in enumerate((("scripted", "3"), ("random", "3"))):
+        asked = ("--env", "corridor", "--agent", agent, "--episodes", episodes)
+        gde("eval", *asked, "--metric", "success", "--out", f"run{i}", "--quiet")
+    gde("eval", "--env", "corridor", "--agent", "scripted", "--episodes", "2",
+        "--metric", "success", "--out", "x/run0", "--quiet")  # fmt: skip
+    code, out, _ = gde("compare", "run0", "run1", "x/run0")
+    assert code == 0
+    head, *rows = (line.split() for line in out.splitlines()[1:5])
+    assert head[:2] == ["agent", "episodes"]
+    assert sorted(row[1:4] for row in rows) == [
+        ["run0", "scripted", "3"],
+        ["run1", "random", "3"],
+        ["x/run0", "scripted", "2"],
+    ]
+    found = json.loads(gde("compare", "run0", "run1", "x/run0", "--json")[1])
+    assert len(found["compared"]) == 3
+    assert found["differing"]["run1"] == {"agent": "random", "episodes": 3}
+    gde(*GOOD, "--out", "c", "--quiet")
+    ranked = json.loads(gde("compare", "c", "run0", "--json")[1])["ranking"]
+    assert {one["variant"] for one in ranked} == {"scripted", "random", "run0"}
+    code, out, _ = gde("compare", "run0", "run1")
+    assert "A: scripted in corridor" in out and "(episodes" not in out
+
+
+@pytest.mark.parametrize(
+    ("runs", "problem"),
+    [
+        (("run0", "run0", "run1"), "a run is named twice"),
+        (("run0",), "wanted two runs; got 1"),
+        (("run0", "run1", "none"), "no run folder none"),
+        (("run0", "run1", "run1/../run1"), "a run is named twice"),
+        (("run0", "run1", "run2", "--unpaired"), "wanted two runs; got 3"),
+    ],
+)
+def test_runs_that_cannot_be_compared_are_refused_in_a_line(
+    gde: Gde, runs: tuple[str, ...], problem: str
+) -> None:
+    for name in ("run0", "run1", "run2"):
+        asked = ("--env", "corridor", "--agent", "random", "--episodes", "2")
+        gde("eval", *asked, "--metric", "success", "--out", name, "--quiet")
+    code, out, err = gde("compare", *runs)
+    assert (code, out) == (2, "")
+    assert problem in err and len(err.splitlines()) == 1
+
+
 def test_what_would_be_run_is_one_object_with_every_variant(
     gde: Gde, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gde.comparisons.contest import Contest
+from gde.comparisons.comparison import Comparison
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.contest import Contended, contended
@@ -17,7 +17,7 @@ REASON = "no turn has activations"
 
 
 @pytest.fixture
-def found(result: Result) -> Contest:
+def found(result: Result) -> Comparison:
     """One variant with a probe, one whose probe found nothing, and one without."""
     metrics = [one for one in result.measurements if Fit.of(one) is None]
     nothing = Measurement(
@@ -34,15 +34,19 @@ def found(result: Result) -> Contest:
         "mute": replace(result, measurements=(*metrics, nothing)),
         "bare": replace(result, measurements=tuple(metrics)),
     }
-    return Contest(folder=Path("contest"), results=results)
+    return Comparison(
+        runs={name: Path(name) for name in results},
+        results=results,
+        differing={name: {} for name in results},
+    )
 
 
-def of_probes(found: Contest) -> dict[str, Contended]:
+def of_probes(found: Comparison) -> dict[str, Contended]:
     return {one.measure.name: one for one in contended(found) if one.probe}
 
 
 def test_a_headline_of_a_probe_is_that_of_its_main_fit(
-    found: Contest, result: Result
+    found: Comparison, result: Result
 ) -> None:
     listed = of_probes(found)
     assert {"cogmap.distance.agent", "cogmap.top1.goal"} <= listed.keys()
@@ -57,7 +61,7 @@ def test_a_headline_of_a_probe_is_that_of_its_main_fit(
     assert mute is not None and mute.reason == REASON
 
 
-def test_the_page_shows_every_verdict(found: Contest) -> None:
+def test_the_page_shows_every_verdict(found: Comparison) -> None:
     text = contest_page(found)
     for one in of_probes(found).values():
         assert one.title in text
@@ -65,7 +69,7 @@ def test_the_page_shows_every_verdict(found: Contest) -> None:
         assert ours is not None and against_control(ours) in text
 
 
-def test_the_screen_begins_with_a_number_of_each_source(found: Contest) -> None:
+def test_the_screen_begins_with_a_number_of_each_source(found: Comparison) -> None:
     lines = contest_screen(found)
     assert max(map(len, lines)) <= 80
     # The ranking has the success, so that the others begin with the probe.
@@ -75,7 +79,7 @@ def test_the_screen_begins_with_a_number_of_each_source(found: Contest) -> None:
     assert REASON in lines[title + 2]
 
 
-def test_a_worse_probe_is_said_to_be_so(found: Contest, result: Result) -> None:
+def test_a_worse_probe_is_said_to_be_so(found: Comparison, result: Result) -> None:
     swapped = []
     for one in result.measurements:
         verdict = one.verdict

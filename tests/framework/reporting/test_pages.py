@@ -23,7 +23,7 @@ NUMBERS = [
 
 @pytest.fixture
 def found(tmp_path: Path) -> Contest:
-    return Contest(folder=tmp_path, results={})
+    return Contest(folder=tmp_path, runs={}, results={}, differing={})
 
 
 @pytest.fixture

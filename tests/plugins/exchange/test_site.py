@@ -63,7 +63,7 @@ def test_a_contest_is_compared_once(
     def twice(*_: object) -> None:
         raise AssertionError("its own page has compared the runs")
 
-    monkeypatch.setattr("gde_plugins.exchange.site.site.compare_all", twice)
+    monkeypatch.setattr("gde_plugins.exchange.site.site.compare_runs", twice)
     publish([site.parent / "duel"], tmp_path / "site")
     index = (tmp_path / "site/index.html").read_text(encoding="utf-8")
     assert "2 variants in grid by success rate" in index

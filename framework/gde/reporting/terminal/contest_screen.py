@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from textwrap import shorten
 
-from gde.comparisons.contest import Contest
+from gde.comparisons.comparison import Comparison
 from gde.data.model_use import merged
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
@@ -39,7 +39,7 @@ SPENT = ("calls", "tokens", "time", "cost")
 PER_EPISODE = "calls, tokens and time of models per episode"
 
 
-def contest_screen(found: Contest) -> tuple[str, ...]:
+def contest_screen(found: Comparison) -> tuple[str, ...]:
     """Lines of at most 80 columns that leave room for the command's own lines."""
     uses = merged(one for each in found.results.values() for one in each.models)
     header = asked(uses, MODELS)
@@ -62,7 +62,7 @@ def contest_screen(found: Contest) -> tuple[str, ...]:
     room -= len(sentences)
     if len(lines) > room + 1:
         left_out = len(lines) - room
-        lines = [*lines[:room], f"and {left_out} more lines: --all"]
+        lines = [*lines[:room], f"and {left_out} more lines: --json"]
     return plain([*top, *lines, "", *sentences])
 
 
@@ -75,7 +75,12 @@ def _ranking(ranked: Ranking) -> list[str]:
         columns += SPENT if ranked.has_costs else SPENT[:-1]
         note = PER_EPISODE if ranked.has_costs else f"{PER_EPISODE}; {NO_PRICE}"
 
-    lines = [shorten(ranked.title, WIDTH, placeholder=CUT), *_table(columns, shown)]
+    rows = [[*columns], *(_numbers(one)[: len(columns)] for one in shown)]
+    told, left_out = _with_settings(rows, ranked, shown)
+    lines = [shorten(ranked.title, WIDTH, placeholder=CUT), *_table(told, shown)]
+    if left_out:
+        others = f"they also differ in {', '.join(left_out)}"
+        lines.append(shorten(others, WIDTH - len(CUT), placeholder=CUT))
     more = len(ranked.lines) - len(shown)
     if more:
         lines.append(f"and {plural(more, 'more variant')}: --json")
@@ -84,10 +89,37 @@ def _ranking(ranked: Ranking) -> list[str]:
     return lines
 
 
-def _table(columns: Sequence[str], shown: Sequence[Line]) -> list[str]:
-    """Rank and name of each variant, and the numbers of the columns flush right."""
-    rows = [[*columns], *(_numbers(one)[: len(columns)] for one in shown)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+def _with_settings(
+    rows: Sequence[Sequence[str]], ranked: Ranking, shown: Sequence[Line]
+) -> tuple[list[list[str]], list[str]]:
+    """The rows behind as many settings as the width holds, and the other settings."""
+    room = WIDTH - len(RANK) - LEAST - sum(1 + width for width in _widths(rows))
+    columns = []
+    left_out = []
+    for setting, *values in zip(
+        ranked.settings, *(one.settings for one in shown), strict=True
+    ):
+        room -= 1 + max(map(len, [setting, *values]))
+        if room < 0:
+            left_out.append(setting)
+        else:
+            columns.append([setting, *values])
+    told = zip(*columns, strict=True) if columns else [()] * len(rows)
+    return [[*cells, *row] for cells, row in zip(told, rows, strict=True)], left_out
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _table(rows: Sequence[Sequence[str]], shown: Sequence[Line]) -> list[str]:
+    """Rank and name of each variant, and the cells of the rows flush right.
+
+    Args:
+        rows: names of the columns, then the cells of each variant.
+        shown: the variants.
+    """
+    widths = _widths(rows)
 
     # Names get what the numbers leave; two blanks between columns where they fit.
     longest = max(len(one.variant) for one in shown)
@@ -129,7 +161,7 @@ def _numbers(one: Line) -> list[str]:
     return [*did, one.calls, one.tokens, one.seconds, one.cost]
 
 
-def _others(found: Contest, ranked: Ranking | None) -> list[str]:
+def _others(found: Comparison, ranked: Ranking | None) -> list[str]:
     """The headlines that the ranking does not have."""
     width = max(len(name) for name in found.results)
     lines = []

@@ -5,15 +5,12 @@ its runs, so that the links between them hold.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from gde.comparisons.comparing import compare_all
+from gde.comparisons.comparison import Comparison, compare_runs
 from gde.comparisons.contest import Contest, read_contest
-from gde.comparisons.differences import Compared
-from gde.errors import GdeError
 from gde.files import new_folder
 from gde.reporting.ranking import ranking
 from gde.request.catalogue import Catalogue
@@ -73,7 +70,8 @@ def publish(
         runs = {name: copies / name for name in originals}
         for name, path in runs.items():
             _write(site / name / NAME, page_of(path, catalogue))
-        contests = _contests(copies, catalogue)
+        listed = sorted(copies.rglob(CONTEST))
+        contests = [read_contest(each.parent, catalogue) for each in listed]
         groups = _write_groups(copies, site, contests)
 
         states = [state(name, path) for name, path in runs.items()]
@@ -82,7 +80,7 @@ def publish(
             "index.html.j2",
             source("site.js", HERE),
             HERE,
-            boards=_boards(runs, copies, contests, catalogue),
+            boards=_boards(runs, contests, catalogue),
             groups=groups,
             states=states,
             licence=licence,
@@ -90,11 +88,6 @@ def publish(
         )
         _write(site / INDEX, index)
     return len(originals)
-
-
-def _contests(copies: Path, catalogue: Catalogue) -> Sequence[Contest]:
-    listed = sorted(copies.rglob(CONTEST))
-    return [read_contest(each.parent, catalogue) for each in listed]
 
 
 def _write_groups(
@@ -114,34 +107,25 @@ def _write_groups(
 
 
 def _boards(
-    runs: Mapping[str, Path],
-    copies: Path,
-    contests: Sequence[Contest],
-    catalogue: Catalogue,
+    runs: Mapping[str, Path], contests: Sequence[Contest], catalogue: Catalogue
 ) -> Sequence[Board]:
     """Rank the runs that were played in the same worlds."""
     # The runs of a contest alone are compared already.
-    known: dict[frozenset[Path], Sequence[Compared]] = {}
-    for each in contests:
-        members = frozenset(each.folder / variant for variant in each.results)
-        known[members] = each.compared
-
-    groups: dict[str, list[str]] = {}
+    known: dict[frozenset[Path], Comparison] = {
+        frozenset(each.runs.values()): each for each in contests
+    }
+    groups: dict[str, dict[str, Path]] = {}
     for name, path in runs.items():
         plan = RunFolder.open(path).plan()
         worlds = [plan.environment.name, dict(plan.environment.config), plan.seed]
-        groups.setdefault(to_json(worlds), []).append(name)
+        groups.setdefault(to_json(worlds), {})[name] = path
 
     boards = []
-    for names in groups.values():
-        results = {name: RunFolder.open(runs[name]).read_result() for name in names}
-        paths = [runs[name] for name in names]
-        compared = known.get(frozenset(paths), ())
+    for group in groups.values():
+        found = known.get(frozenset(group.values()))
+        if found is None:
+            found = compare_runs(group, catalogue)
         # Runs without a common measurement have no leaderboard.
-        if len(names) > 1 and not compared:
-            with suppress(GdeError):
-                compared = compare_all(paths, catalogue)
-        found = Contest(folder=copies, results=results, compared=tuple(compared))
         ranked = ranking(found) if found.compared else None
         if ranked is not None:
             boards.append(Board(title=ranked.title, table=ranking_table(ranked)))
