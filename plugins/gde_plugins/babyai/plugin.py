@@ -163,6 +163,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         needs=frozenset({BABYAI}),
         group="babybench",
         default=True,
+        facts="turns",
     )
     scores: Iterator[AnyOffer] = (
         MetricOffer(

@@ -78,7 +78,7 @@ def test_a_larger_budget_certifies_more() -> None:
 
 
 def turn(index: int, action: str, optimal: tuple[str, ...], undecided: tuple[str, ...],
-         least: int, most: int) -> Turn:  # fmt: skip
+         least: int, most: int | None) -> Turn:  # fmt: skip
     fact = {
         "optimal": list(optimal),
         "undecided": list(undecided),
@@ -98,13 +98,8 @@ def turn(index: int, action: str, optimal: tuple[str, ...], undecided: tuple[str
     )
 
 
-def test_undecided_actions_count_on_both_sides() -> None:
-    turns = (
-        turn(0, "left", ("left",), ("right",), 2, 3),
-        turn(1, "left", (), ("left",), 1, 2),
-        turn(2, "forward", ("forward",), (), 1, 1),
-    )
-    one = Trajectory(
+def episode(*turns: Turn, end: State | None = None) -> Trajectory:
+    return Trajectory(
         key=EpisodeKey(condition=0, world=0),
         seed=0,
         world=World(id="w"),
@@ -112,8 +107,53 @@ def test_undecided_actions_count_on_both_sides() -> None:
         horizon=3,
         turns=turns,
         ending="terminated",
+        final_state=end,
     )
-    found = {each.name: each for each in bounds(Evidence(trajectories=[one]))}
+
+
+SUCCESS = episode(
+    turn(0, "left", ("left",), ("right",), 2, 3),
+    turn(1, "left", (), ("left",), 1, 2),
+    turn(2, "forward", ("forward",), (), 1, 1),
+)
+
+
+def test_the_facts_of_an_episode_are_what_one_counts() -> None:
+    counted = {
+        "turns": 3,
+        "unsearched": 0,
+        "least": 2,  # not the undecided left
+        "most": 3,
+        "certified": 1,  # the last turn
+        "optimal": 1,
+        "played": 1,
+    }
+    reached = {
+        "regret_least": 0,  # 3 turns for at most 3
+        "regret_most": 1,  # 3 turns for at least 2
+        "lost_least": 0,
+        "lost_most": 0,
+    }
+    assert bounds.facts(SUCCESS, None) == counted | reached
+
+    astray = turn(0, "right", ("left",), (), 4, 5)
+    end = turn(1, "right", (), (), 5, None).state
+    lost = bounds.facts(episode(astray, end=end), None)
+    assert (lost["regret_least"], lost["lost_least"]) == (1, 0)  # 1 turn - 5 + 5
+    assert (lost["regret_most"], lost["lost_most"]) == (None, 1)
+
+
+def test_an_episode_without_a_search_refuses_all_bounds() -> None:
+    blank = replace(SUCCESS.turns[0], state=None)
+    facts = bounds.facts(episode(SUCCESS.turns[1], blank), None)
+    assert (facts["turns"], facts["unsearched"], facts["least"]) == (2, 1, None)
+    for order in ((SUCCESS, episode(blank)), (episode(blank), SUCCESS)):
+        found = bounds(Evidence(trajectories=order))
+        assert {each.reason for each in found} == {NO_SEARCH}
+
+
+def test_undecided_actions_count_on_both_sides() -> None:
+    found = {each.name: each for each in bounds(Evidence(trajectories=[SUCCESS]))}
     assert found["bounds.accuracy.least"].value == pytest.approx(2 / 3)
     assert found["bounds.accuracy.most"].value == 1
     assert found["bounds.accuracy.certified"].value == 1
@@ -128,17 +168,8 @@ def test_a_headline_of_bounds_stands_for_accuracy() -> None:
 
 
 def test_bounds_say_why_they_have_no_value() -> None:
-    blank = turn(0, "left", (), (), 1, 1)
-    one = Trajectory(
-        key=EpisodeKey(condition=0, world=0),
-        seed=0,
-        world=World(id="w"),
-        labels={},
-        horizon=3,
-        turns=(replace(blank, state=None),),
-        ending="terminated",
-    )
-    unsearched = bounds(Evidence(trajectories=[one]))
+    blank = replace(turn(0, "left", (), (), 1, 1), state=None)
+    unsearched = bounds(Evidence(trajectories=[episode(blank)]))
     unfinished = bounds(Evidence(trajectories=[]))
     assert {each.reason for each in unsearched} == {NO_SEARCH}
     assert {each.reason for each in unfinished} == {"no episode was finished"}

@@ -4,37 +4,17 @@ They come from the fact `optimum` of a state: the certainly optimal actions, the
 undecided ones, and the least and the most actions left.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from functools import partial
 
-from gde.data.evidence import Evidence
 from gde.data.observation import State
-from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory, Turn
-from gde.numerics.episodes import (
-    NOTHING_FINISHED,
-    Place,
-    by_world,
-    count,
-    is_optimal,
-    over_episodes,
-    over_worlds,
-    played,
-    pooled_share,
-    unmeasured,
-)
-from gde.numerics.stats import cluster_mean
+from gde.data.trajectory import Trajectory
+from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
+from gde.numerics.episodes import is_optimal
+from gde.numerics.numbers import Mean, Missing, Ratio
 
 OPTIMUM = "optimum"
-NAMES = (
-    "bounds.accuracy.least",
-    "bounds.accuracy.most",
-    "bounds.accuracy.certified",
-    "bounds.certified",
-    "bounds.regret.least",
-    "bounds.regret.most",
-)
 NO_SEARCH = "nothing is certified: set env.search to 1 or more"
 
 
@@ -43,7 +23,8 @@ class _Known:
     """What is certain at one moment."""
 
     optimal: tuple[str, ...]
-    undecided: tuple[str, ...]
+    possible: tuple[str, ...]
+    """Those, and the undecided ones."""
     least: int | None
     """Actions left; None where the mission is out of reach, or not known to be in it.
     """
@@ -54,9 +35,10 @@ class _Known:
         fact = state.facts.get(OPTIMUM) if state is not None else None
         if not isinstance(fact, Mapping):
             return None
+        optimal = _texts(fact["optimal"])
         return cls(
-            optimal=_texts(fact["optimal"]),
-            undecided=_texts(fact["undecided"]),
+            optimal=optimal,
+            possible=(*optimal, *_texts(fact["undecided"])),
             least=_whole(fact["least"]),
             most=_whole(fact["most"]),
         )
@@ -70,83 +52,80 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def bounds(evidence: Evidence) -> Sequence[Measurement]:
-    """Measure accuracy and regret from below and above; n counts worlds or episodes.
+def _facts(episode: Trajectory, _: Model) -> Facts:
+    turns = episode.turns
+    found: dict[str, float | None] = dict.fromkeys(bounds.columns)
+    known = [each for turn in turns if (each := _Known.of(turn.state))]
+    found["turns"] = len(turns)
+    found["unsearched"] = len(turns) - len(known)
+    if not turns or found["unsearched"]:
+        return found
 
-    An undecided action counts as not optimal from below, and as optimal from above.
-    "bounds.accuracy.certified" is the share of optimal actions at the certified turns
-    alone. Regret is the number of turns that brought the agent no nearer to success; an
-    episode that may end out of reach of it has none.
-    """
-    found = list(_episodes(evidence))
-    if not found:
-        reason = NO_SEARCH if any(played(evidence)) else NOTHING_FINISHED
-        return [unmeasured(name, reason) for name in NAMES]
+    actions = [turn.decision.action for turn in turns]
+    moments = list(zip(actions, known, strict=True))
+    found["least"] = sum(action in each.optimal for action, each in moments)
+    found["most"] = sum(action in each.possible for action, each in moments)
+    certified = [turn for turn in turns if turn.optimal is not None]
+    found["certified"] = len(certified)
+    found["optimal"] = sum(map(is_optimal, certified))
 
-    measured = []
-    both = (("bounds.accuracy.least", False), ("bounds.accuracy.most", True))
-    for name, at_most in both:
-        shares = []
-        for one, known in found:
-            pairs = zip(one.turns, known, strict=True)
-            hits = [_is_hit(turn, each, at_most) for turn, each in pairs]
-            shares.append((Place.of(one), fmean(hits)))
-        means = {place: fmean(several) for place, several in by_world(shares).items()}
-        measured.append(over_worlds(evidence, name, means))
-
-    sure = []
-    hits_of = []
-    for one, _ in found:
-        turns = [turn for turn in one.turns if turn.optimal is not None]
-        hits_of.append(count(one, map(is_optimal, turns)))
-        sure.append(count(one, (turn.optimal is not None for turn in one.turns)))
-    none = "no turn is certified"
-    name = "bounds.accuracy.certified"
-    measured.append(pooled_share(evidence, name, hits_of, none))
-    measured.append(pooled_share(evidence, "bounds.certified", sure))
-    return [*measured, *_regrets(evidence, found)]
+    # Turns taken, less the actions that they brought the agent nearer by.
+    least, most = _left(episode)
+    start = known[0]
+    if start.most is not None and least is not None:
+        found["regret_least"] = max(0, len(turns) - start.most + least)
+    if start.least is not None and most is not None:
+        found["regret_most"] = len(turns) - start.least + most
+    found["played"] = 1
+    found["lost_least"] = found["regret_least"] is None
+    found["lost_most"] = found["regret_most"] is None
+    return found
 
 
-Found = tuple[Trajectory, list[_Known]]
+def _left(episode: Trajectory) -> tuple[int | None, int | None]:
+    """The least and the most actions left in the end."""
+    if episode.succeeded:
+        return 0, 0
+    end = _Known.of(episode.final_state)
+    return (end.least, end.most) if end else (None, None)
 
 
-def _episodes(evidence: Evidence) -> Iterator[Found]:
-    for one in played(evidence):
-        known = []
-        for turn in one.turns:
-            each = _Known.of(turn.state)
-            if each is None:
-                return
-            known.append(each)
-        yield one, known
+UNSEARCHED = Missing("unsearched", "turns", NO_SEARCH)
+LOST = "success is not known to be within reach in {} of {} episodes"
+_Accuracy = partial(Mean, per="turns", over="worlds", missing=(UNSEARCHED,))
+_Share = partial(Ratio, missing=(UNSEARCHED,))
+bounds = EpisodeMetric(
+    columns=(
+        *("turns", "unsearched", "least", "most", "certified", "optimal"),
+        *("regret_least", "regret_most", "played", "lost_least", "lost_most"),
+    ),
+    facts=_facts,
+    numbers=(
+        _Accuracy("bounds.accuracy.least", "least"),
+        _Accuracy("bounds.accuracy.most", "most"),
+        _Share(
+            "bounds.accuracy.certified",
+            "optimal",
+            per="certified",
+            reason="no turn is certified",
+        ),
+        _Share("bounds.certified", "certified", per="turns"),
+        *(
+            Mean(
+                f"bounds.regret.{name}",
+                f"regret_{name}",
+                share=False,
+                missing=(UNSEARCHED, Missing(f"lost_{name}", "played", LOST)),
+            )
+            for name in ("least", "most")
+        ),
+    ),
+)
+"""Accuracy and regret from below and above; n counts worlds or episodes. There is none
+where an episode was played without a search.
 
-
-def _is_hit(turn: Turn, known: _Known, at_most: bool) -> bool:
-    action = turn.decision.action
-    return action in known.optimal or (at_most and action in known.undecided)
-
-
-def _regrets(evidence: Evidence, found: Sequence[Found]) -> Iterator[Measurement]:
-    """Turns taken, less the actions that they brought the agent nearer by."""
-    least = []
-    most = []
-    for one, known in found:
-        end = _Known.of(one.final_state)
-        left = (
-            (0, 0) if one.succeeded else (end.least, end.most) if end else (None, None)
-        )
-        start = known[0]
-        n_turns = len(one.turns)
-        if start.most is not None and left[0] is not None:
-            regret = max(0, n_turns - start.most + left[0])
-            least.append((one.world.cluster, float(regret)))
-        if start.least is not None and left[1] is not None:
-            regret = n_turns - start.least + left[1]
-            most.append((one.world.cluster, float(regret)))
-    for name, values in (("bounds.regret.least", least), ("bounds.regret.most", most)):
-        if len(values) < len(found):
-            n_lost = len(found) - len(values)
-            reason = f"success is not known to be within reach in {n_lost} of {len(found)} episodes"
-            yield unmeasured(name, reason)
-        else:
-            yield over_episodes(evidence, name, values, cluster_mean)
+An undecided action counts as not optimal from below, and as optimal from above.
+"bounds.accuracy.certified" is the share of optimal actions at the certified turns
+alone. Regret is the number of turns that brought the agent no nearer to success; an
+episode that may end out of reach of it has none.
+"""
