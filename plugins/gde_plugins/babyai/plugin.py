@@ -176,6 +176,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             version=2,
             group="babybench",
             default=True,
+            facts="turns",
         )
         for task, measures in MEASURES.items()
     )
