@@ -48,7 +48,20 @@ class RunFolderError(GdeError):
 
 
 class Unavailable(GdeError):
-    """A model that answers no request now: no server, or a refused key."""
+    """A model that answers no request now: no server, or a refused key.
+
+    Args:
+        message: what to do.
+        request: whether it may lie in this request alone, e.g. a prompt that makes the
+            server fail.
+    """
+
+    def __init__(self, message: str, request: bool = False) -> None:
+        super().__init__(message, request)
+        self.request = request
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class CannotReplay(GdeError):

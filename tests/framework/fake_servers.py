@@ -244,5 +244,16 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
     "429 without Retry-After": lambda: sometimes(refused("slow down", 429)),
     "truncated JSON": truncated_json,
     "wrong content type": lambda: as_text,
+    "abort": lambda: sometimes(said("LEFT", choice={"finish_reason": "abort"})),
+    "made-up finish": lambda: sometimes(said("LEFT", choice={"finish_reason": "oops"})),
+    "no content": lambda: sometimes(said(None)),
+    "no choices": lambda: sometimes(Reply(body={"model": MODEL, "choices": []})),
+    "error in a choice": lambda: sometimes(
+        said("LEFT", choice={"error": {"code": 502, "message": "Bad gateway"}})
+    ),
+    "error in a 200": lambda: sometimes(
+        Reply(body={"error": {"code": 429, "message": "slow down"}})
+    ),
+    "page of a proxy": lambda: sometimes(Reply(status=522, body=b"<html></html>")),
 }
 """Makers of servers' answers, since some count their requests."""

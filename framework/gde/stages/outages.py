@@ -47,7 +47,8 @@ class SecondChances(Generic[ItemT]):
     An item is repeated once.
 
     It comes again when another request has succeeded since, or when nothing else is
-    left. If it fails a second time although others succeeded, the fault is its own.
+    left. If it fails a second time although others succeeded, the fault is its own, and
+    where it may be, also if nothing else is left.
     """
 
     def __init__(self, items: Iterable[ItemT], reach: Reach) -> None:
@@ -73,13 +74,14 @@ class SecondChances(Generic[ItemT]):
         """Put an item back and say whether it comes again; if not, it has failed.
 
         Raises:
-            RunFailed: it has come again, and no request has succeeded meanwhile.
+            RunFailed: it has come again, and no request has succeeded meanwhile, though
+            the fault cannot be its own.
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers
             self._again.append((item, name))
             return True
-        if not self._answered_since(name):
+        if not error.request and not self._answered_since(name):
             raise stopped(error) from error
         return False
 

@@ -26,7 +26,13 @@ from gde_plugins.language_models.connection import (
 )
 from gde_plugins.language_models.rate_limit import RateLimit
 from gde_plugins.language_models.served_tokens import refuses_ids, with_tokens
-from gde_plugins.language_models.server_answers import clean, read_answer, usable
+from gde_plugins.language_models.server_answers import (
+    Failed,
+    clean,
+    failure,
+    read_answer,
+    usable,
+)
 from gde_plugins.language_models.server_check import (
     MISNAMED,
     misnamed,
@@ -100,39 +106,7 @@ class OpenAIModel:
             request has interventions, which no server takes.
         """
         refuse_interventions(request, self.info)
-        tries = 0
-        while True:
-            connection, limit = await self._connected()
-            answers_before = limit.answers
-            try:
-                async with limit.turn() as sent:
-                    answer = await self._ask(connection, request)
-            except (
-                openai.OpenAIError,
-                ClientError,
-                TooLong,
-                CutOff,
-                ValueError,
-                TimeoutError,
-            ) as error:
-                trouble = read_trouble(error, self._config)
-                if trouble.busy:
-                    limit.refused(sent, trouble.wait)
-                if not trouble.passing or tries >= self._config.retries:
-                    kind = Unavailable if trouble.away else GdeError
-                    raise kind(self._in_one_line(trouble.message)) from error
-            else:
-                limit.answered()
-                break
-
-            if not trouble.busy:
-                await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
-            # While the server answers others, a refusal only means to wait for one's
-            # turn.
-            if not trouble.busy or limit.answers == answers_before:
-                tries += 1
-            await send_again()
-
+        answer = await self._answered(request)
         if not usable(answer):
             problem = f"the answer is no chat completion: {str(answer)[:150]}"
             advice = "Give the base URL of the API, which often ends in /v1"
@@ -150,6 +124,48 @@ class OpenAIModel:
             effort=sent_effort(request, self._config),
             likeliest=asks_likeliest(request, self._config),
         )
+
+    async def _answered(self, request: ChatRequest) -> object:
+        """Return the server's answer, after as many tries as it takes or are allowed.
+
+        Raises:
+            Unavailable, GdeError: as `complete`.
+        """
+        tries = 0
+        while True:
+            connection, limit = await self._connected()
+            answers_before = limit.answers
+            try:
+                async with limit.turn() as sent:
+                    answer = await self._ask(connection, request)
+            except (
+                openai.OpenAIError,
+                ClientError,
+                TooLong,
+                CutOff,
+                Failed,
+                ValueError,
+                TimeoutError,
+            ) as error:
+                trouble = read_trouble(error, self._config)
+                if trouble.busy:
+                    limit.refused(sent, trouble.wait)
+                if not trouble.passing or tries >= self._config.retries:
+                    message = self._in_one_line(trouble.message)
+                    if trouble.away:
+                        raise Unavailable(message, trouble.own) from error
+                    raise GdeError(message) from error
+            else:
+                limit.answered()
+                return answer
+
+            if not trouble.busy:
+                await asyncio.sleep(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
+            # While the server answers others, a refusal only means to wait for one's
+            # turn.
+            if not trouble.busy or limit.answers == answers_before:
+                tries += 1
+            await send_again()
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
         """Ask once, and leave out harmless fields that the server refuses.
@@ -214,12 +230,16 @@ class OpenAIModel:
         self._limit = None
 
     async def _ask(self, connection: Connection, request: ChatRequest) -> object:
-        """Return the server's JSON or other text, within the time limit of an answer."""
+        """Return the server's JSON or other text, within the time limit of an answer.
+
+        Raises:
+            Failed: it tells of a failure of the server.
+        """
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
             response = await self._post(connection, request)
         try:
-            return json.loads(response.content)
+            answer = json.loads(response.content)
         # Of JSON that is nested without end, Python only says that it goes too deep.
         except (ValueError, RecursionError) as error:
             text = str(response.text)
@@ -228,6 +248,9 @@ class OpenAIModel:
                 end = f"it ends {begun[-60:]!r}" if begun else "it is empty"
                 raise CutOff(f"the answer is no whole JSON: {end}") from error
             return text
+        if failed := failure(answer):
+            raise failed
+        return answer
 
     async def _post(self, connection: Connection, request: ChatRequest) -> Any:
         """Send a request, which asks for token ids unless the server refuses that."""

@@ -8,20 +8,79 @@ from gde.data.completion import Completion, Finish
 from gde.data.tool_call import ToolCall, with_calls
 from gde_plugins.language_models.reasoning_text import Halves, split_reasoning
 
-FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
-"""Meaningful finish reasons. All others, also those that a server makes up, are an
-ordinary stop.
-"""
+FINISHES: Mapping[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "eos_token": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_calls": "stop",
+    "function_call": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "content_filter": "refusal",
+}
+"""Finish reasons of models. With any other, e.g. "abort", the server has failed."""
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
 """Fields where servers put the reasoning; the protocol itself has none. Parts of a
 content name theirs likewise.
 """
+INSTEAD = ("refusal", "tool_calls", "function_call", *REASONING_FIELDS)
+"""Fields that a message may have in place of a content."""
+WITHOUT_CONTENT = (
+    "length",
+    "max_tokens",
+    "content_filter",
+    "tool_calls",
+    "function_call",
+)
+"""Finish reasons of answers that may have no content."""
 TEXT_FIELDS = ("text", "refusal", "content", "summary", *REASONING_FIELDS)
 """Fields of a part that may hold its text."""
 MOST_TOKENS = 2**31
 """Upper bound of a count; a larger number is an error of the server."""
 NAME_LENGTH = 200
 """Maximum number of characters kept of a model's name."""
+
+
+class Failed(Exception):
+    """A failure that a server tells in an answer of status 200."""
+
+    def __init__(self, said: str, status: int | None = None) -> None:
+        """Take what is said, and the status that the failure would have had."""
+        super().__init__(said)
+        self.status = status
+
+
+def failure(answer: object) -> Failed | None:
+    """The failure of a server in an answer that looks like one of its model; None where
+    there is none.
+    """
+    choices = _field(answer, "choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    for holder in (answer, choice):
+        if error := _field(holder, "error"):
+            said = _plain(_field(error, "message")) or _plain(error) or "an error"
+            return Failed(said, _status(_field(error, "code")))
+    if isinstance(answer, Mapping) and answer.get("choices", "") in ([], None):
+        return Failed("the answer has no choices")
+
+    finish = _field(choice, "finish_reason")
+    if isinstance(finish, str) and finish and finish not in FINISHES:
+        return Failed(f"the answer ends with finish_reason {finish!r}")
+    message = _field(choice, "message")
+    if isinstance(message, Mapping) and message.get("content") is None:
+        # A model that answers nothing gives a text without letters.
+        others = any(message.get(name) for name in INSTEAD)
+        if not others and finish not in WITHOUT_CONTENT:
+            return Failed("the answer has no content")
+    return None
+
+
+def _status(code: object) -> int:
+    """The status that the code of an error names; 500 for another word."""
+    text = str(code)
+    return int(text) if text.isdecimal() and 400 <= int(text) < 600 else 500
 
 
 def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:

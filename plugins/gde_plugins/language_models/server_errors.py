@@ -1,10 +1,12 @@
 """Failed requests to a server: the problem, the remedy, and whether to retry."""
 
+import re
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import openai
 from aiohttp import ClientError, ServerDisconnectedError
@@ -12,11 +14,13 @@ from aiohttp import ClientError, ServerDisconnectedError
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import CutOff, TooLong
 from gde_plugins.language_models.rate_limit import retry_after
+from gde_plugins.language_models.server_answers import Failed
 
-PASSING = {408, 409, 429, 500, 502, 503, 504, 529}
-"""Statuses of temporary failures."""
+PASSING = {408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529}
+"""Statuses of temporary failures; 520 to 524 are those of a proxy."""
 AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
+PAGE = re.compile(r"\s*<(!doctype|html|head)", re.IGNORECASE)
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
 CLOSED = (
@@ -56,9 +60,11 @@ class Trouble:
     message: str
     """The problem, then the remedy."""
     away: bool
-    """Whether the server answers nobody at the moment, whatever the request."""
+    """Whether the server answers nobody at the moment, as far as one request tells."""
     passing: bool
     """Whether another try may help."""
+    own: bool = False
+    """Whether the request itself may be what the server fails at."""
     busy: bool = False
     """Whether the server refused because of its rate limit: other requests should wait
     as well.
@@ -70,7 +76,19 @@ class Trouble:
 def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
     """Interpret an exception of the server's client."""
     if isinstance(error, openai.APIStatusError):
-        return _read_status(error, config)
+        refusal = _Refusal(
+            error.status_code,
+            message_of(error),
+            error.code or "",
+            error.response.headers,
+        )
+        return _read_status(refusal, config)
+
+    if isinstance(error, Failed):
+        if error.status is None:
+            said = f"{error}: the server has failed, and the model did not answer"
+            return Trouble(message=said, away=False, passing=True)
+        return _read_status(_Refusal(error.status, str(error)), config)
 
     if isinstance(error, CutOff):
         return Trouble(message=str(error), away=False, passing=True)
@@ -86,7 +104,8 @@ def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
     slow = isinstance(error, openai.APITimeoutError) and not connecting
     if slow or isinstance(error, TimeoutError):
         message = f"timed out: no whole answer within {config.timeout:g} seconds. Raise model.timeout"
-        return Trouble(message=message, away=False, passing=False)
+        # A server that hangs looks like one that answers this request slowly.
+        return Trouble(message=message, away=True, passing=False, own=True)
 
     if isinstance(error, openai.APIConnectionError):
         return Trouble(message=_explain_connection(error), away=True, passing=True)
@@ -117,9 +136,19 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
-    status = error.status_code
-    wait = retry_after(error.response.headers)
+class _Refusal(NamedTuple):
+    """A failure with a status."""
+
+    status: int
+    said: str
+    """The server's own message."""
+    code: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
+    status = error.status
+    wait = retry_after(error.headers)
     too_long = wait is not None and wait > config.longest_wait
     hopeless = error.code == QUOTA_SPENT or too_long
 
@@ -129,25 +158,26 @@ def _read_status(error: openai.APIStatusError, config: OpenAIConfig) -> Trouble:
         message=_explain_status(error, config, wait if too_long else None),
         away=status in AWAY,
         passing=status in PASSING and not hopeless,
+        own=status >= 500,
         busy=busy and not hopeless,
         wait=wait,
     )
 
 
 def _explain_status(
-    error: openai.APIStatusError, config: OpenAIConfig, too_long: float | None
+    error: _Refusal, config: OpenAIConfig, too_long: float | None
 ) -> str:
     """Return the problem, the remedy, and the server's own message.
 
     `too_long` is a wait beyond model.longest_wait.
     """
-    status = error.status_code
+    status = error.status
     if error.code == QUOTA_SPENT or status == 402:
         advice = "the quota of this key is spent: add credit, or use another key"
     elif too_long is not None:
         advice = f"the server asks to wait {too_long:g} seconds: resume later, or raise model.longest_wait"
     elif 300 <= status < 400:
-        where = error.response.headers.get("location", "nowhere")
+        where = error.headers.get("location", "nowhere")
         return f"the server redirects to {where}, which gde does not follow. Set that URL as the model's"
     elif status == 401:
         advice = f"authentication failed: set {config.api_key_env}"
@@ -163,8 +193,8 @@ def _explain_status(
         advice = "the server failed: see its log"
     else:
         advice = "the server refuses the request"
-    said = message_of(error)
-    return f"{advice} (status {status}{f': {said}' if said else ''})"
+    said = f": {error.said}" if error.said else ""
+    return f"{advice} (status {status}{said})"
 
 
 def message_of(error: openai.APIStatusError) -> str:
@@ -174,4 +204,6 @@ def message_of(error: openai.APIStatusError) -> str:
         for name in ("message", "detail", "error"):
             if body.get(name):
                 return str(body[name])
-    return str(body or "")
+    text = str(body or "")
+    # A proxy answers by a page, which says nothing in one line.
+    return "" if PAGE.match(text) else text

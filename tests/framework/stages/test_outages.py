@@ -80,6 +80,21 @@ def test_where_nobody_was_answered_meanwhile_it_is_no_fault_of_its_own() -> None
         asyncio.run(work())
 
 
+def test_a_request_that_makes_a_server_fail_does_not_stop_the_run() -> None:
+    """The last item, which fails whenever it is asked: nobody else can be answered."""
+    failed = []
+
+    async def work() -> None:
+        items = SecondChances([1], Reach())
+        async for item in items.each():
+            error = Unavailable("the server failed", request=True)
+            if not items.put_back(item, "1", error):
+                failed.append(item)
+
+    asyncio.run(work())
+    assert failed == [1]
+
+
 def test_what_is_put_back_waits_for_those_that_are_under_way() -> None:
     reach = Reach()
     items, came = SecondChances([1, 2], reach), []

@@ -426,7 +426,24 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
         ((200, b"{}"), 1, "the answer is no chat completion"),
         ((200, b'"text"'), 1, "the answer is no chat completion"),
-        (reply({}, choices=[]), 1, "the answer is no chat completion"),
+        (reply({}, choices=[]), 3, "the answer has no choices: the server has failed"),
+        (reply({}, choices=None), 3, "the answer has no choices"),
+        (reply({}), 3, "the answer has no content: the server has failed"),
+        (reply({"content": "UP"}, "abort"), 3, "finish_reason 'abort'"),
+        (reply({"content": "UP"}, "made up"), 3, "finish_reason 'made up'"),
+        (
+            (200, b'{"error": {"message": "Bad gateway", "code": 502}}'),
+            3,
+            r"the server failed: see its log \(status 502: Bad gateway\)",
+        ),
+        ((200, b'{"error": "overloaded"}'), 3, r"status 500: overloaded"),
+        (
+            (200, b'{"error": {"message": "bad key", "code": "401"}}'),
+            1,
+            "authentication failed",
+        ),
+        ((520, b"<html><title>error 520</title></html>"), 3, r"\(status 520\)$"),
+        ((524, b"  <!DOCTYPE html><html>slow</html>"), 3, r"\(status 524\)$"),
         (reply({}, choices=[{"index": 0}]), 1, "the answer is no chat completion"),
         (reply({}, choices="what"), 1, "the answer is no chat completion"),
     ],
@@ -440,6 +457,46 @@ def test_a_useless_answer_is_one_clear_line(
     assert server.url in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(server.asked) == tries
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        reply({"content": "LEFT"}, choices=[{"error": {"code": 502, "message": "x"}}]),
+        reply({"content": "LEFT"}, error={"code": 429, "message": "slow down"}),
+        reply({"content": "LEFT"}, "abort"),
+        reply({"content": "LEFT"}, "error"),
+        reply({}, choices=[]),
+        reply({}),
+        (200, b'{"error": {"message": "Bad gateway", "code": 502}}'),
+        (522, b"<html></html>"),
+    ],
+)
+def test_a_failure_of_the_server_is_never_an_answer_of_the_model(
+    server: Server, failed: Reply
+) -> None:
+    server.replies = [failed, reply({"content": "UP"})]
+    assert ask(server).text == "UP"
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "finish"),
+    [
+        ({"content": ""}, "stop"),
+        ({"content": None, "reasoning_content": "so"}, "stop"),
+        ({"content": None}, "length"),
+        ({"content": None}, "content_filter"),
+        ({"content": "UP"}, "eos"),
+        ({"content": "UP"}, ""),
+    ],
+)
+def test_what_a_model_answers_is_its_own(
+    server: Server, message: dict[str, Any], finish: str
+) -> None:
+    server.replies = [reply(message, finish)]
+    ask(server)
+    assert len(server.asked) == 1
 
 
 def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
