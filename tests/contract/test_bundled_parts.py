@@ -3,7 +3,7 @@ name and made from defaults.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -11,10 +11,11 @@ from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.settings import build
 from gde.testing.distribution import check_part
+from gde_plugins.probes.config import MapVariant
 
 CATALOGUE = Catalogue.default()
 QUICK: dict[str, dict[str, Any]] = {
-    "cogmap": {"epochs": 3, "hidden": 8},
+    "cogmap": {"variants": get_args(MapVariant), "epochs": 3, "hidden": 8},
     "processes": {"workers": 2},
     "meg-cliffworld": {"starts": 1, "steps": 2},
 }

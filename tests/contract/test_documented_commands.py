@@ -71,7 +71,8 @@ FINISHED, WITH_FAILURES = 0, 3
 SETTING_UP = (
     "eval --env grid --agent noisy --episodes 3 --out stand-in-a",
     "eval --env grid --agent random --episodes 3 --out stand-in-b",
-    "eval --env grid --agent gpt-oss --probe cogmap --episodes 6 --out stand-in-probed",
+    "eval --env grid --agent gpt-oss --probe cogmap --set cogmap.variants=bilinear"
+    " --set cogmap.turns=all --episodes 6 --out stand-in-probed",
 )
 
 

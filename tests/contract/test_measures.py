@@ -42,6 +42,7 @@ KNOWN_ANYWAY = {
     ("gde.studies.reproducing", "gpt-oss"): "the same from Python",
     ("gde.cli.profile_command", "gpt-oss"): "the same for a profile",
     ("gde.cli.profile_command", "profile"): "the study that the command runs",
+    ("gde.numerics.controls", "shuffled"): "the control, not the grid's agent",
     ("gde.cli.main", "profile"): "the command of that name",
     ("gde.cli.eval_command", "plan"): "a file with a plan",
     ("gde.request.provenance", "plan"): "the same: what was asked for",

@@ -2,7 +2,7 @@
 most of the time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,16 +18,27 @@ from gde.data.measure import Measure, Measures
 from gde.data.model_use import ModelUse, Usage
 from gde.data.observation import Observation, State, World
 from gde.data.plan import Choice, Plan
-from gde.data.probe import CONTROLS, Fit, ProbeReport
+from gde.data.probe import CodedTurns, Control, Fit, ProbeReport
 from gde.data.result import Failure, Measurement, Result, Subject
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.parts.metric import Declared, Metric
 from gde.request.catalogue import Catalogue
+from gde.stages import learning
 from gde.stages.scoring import score
 from gde.stages.verdicts import results
 from gde_plugins.behaviour.outcomes import outcomes
 from gde_plugins.behaviour.performance import accuracy, length, success
 
+MAIN = Fit(probe="cogmap", variant="places", layer=3, position="pre")
+CONTROLS: Mapping[Control, tuple[float, int]] = {
+    "no_activations": (4.6, 1),
+    "conditions": (4.1, 1),
+    "shuffled": (3.6, 5),
+    "untrained": (3.1, 19),
+}
+"""How far each control of the probe is off, and its draws: the strongest is random
+weights.
+"""
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 CLASSES = decoded_classes(KINDS)
 CONDITIONS: tuple[Labels, ...] = ({"size": 7}, {"size": 9})
@@ -190,64 +201,91 @@ def decoded_numbers(
     )
 
 
-def turn_scores(
-    numbers: Sequence[Measurement], n: int
+def learned_numbers(off: float, n: int) -> tuple[Measurement, ...]:
+    """Of all worlds alone, as a probe learns."""
+    values = {
+        "early.top1.agent": ("share", 0.6 / (1 + off)),
+        "early.top1.goal": ("share", 0.5 / (1 + off)),
+        "code.wall": ("bits", 0.3 + off / 10),
+    }
+    shown = Measurement(name="early.worlds", value=8.0, unit="count", n=1)
+    found = [
+        Measurement(
+            name=name,
+            value=value,
+            unit=unit,
+            n=n,
+            interval=(0.9 * value, 1.1 * value),
+        )
+        for name, (unit, value) in values.items()
+    ]
+    return (*found, shown)
+
+
+def scores(
+    numbers: Sequence[Measurement], names: tuple[str, ...], n: int, draws: int
 ) -> dict[str, NDArray[np.float32]]:
-    """(1, n) scores of the turns around each headline."""
+    """(draws, n) scores of the turns around each number."""
     rng = np.random.default_rng(8)
-    spread = rng.normal(scale=0.05, size=(1, n))
+    spread = rng.normal(scale=0.05, size=(draws, n))
+    spread += rng.normal(scale=0.05, size=(draws, 1))
     spread -= spread.mean()
-    scores = {}
+    found = {}
     for one in numbers:
-        if one.name.startswith(("distance.", "top1.")):
+        if one.name.startswith(names):
             assert one.value is not None
             # More spread about a larger number, so that differences vary too.
-            scores[one.name] = (one.value * (1 + spread)).astype(np.float32)
-    return scores
+            found[one.name] = (one.value * (1 + spread)).astype(np.float32)
+    return found
+
+
+def turns_of(
+    trajectories: Sequence[Trajectory],
+) -> tuple[tuple[tuple[str, int], ...], tuple[str, ...]]:
+    """The row of each turn, and its world."""
+    turns = [(one, turn) for one in trajectories for turn in one.turns]
+    rows = tuple((str(one.key), turn.index) for one, turn in turns)
+    return rows, tuple(one.world.cluster for one, _ in turns)
 
 
 def reports(trajectories: Sequence[Trajectory]) -> tuple[ProbeReport, ...]:
-    held_out = [
-        one for one in trajectories if one.key.world % 3 == 0 and one.ending != "failed"
-    ]
+    finished = [one for one in trajectories if one.ending != "failed"]
+    held_out = [one for one in finished if one.key.world % 3 == 0]
+    trained = [one for one in finished if one.key.world % 3]
     rng = np.random.default_rng(5)
-    rows = tuple((str(one.key), turn.index) for one in held_out for turn in one.turns)
+    rows, worlds = turns_of(held_out)
+    coded_rows, coded_worlds = turns_of(trained)
     decoded = np.stack(
         [believed(one, turn, rng) for one in held_out for turn in one.turns]
     )
-    main = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
+
+    def report(fit: Fit, off: float, draws: int = 1) -> ProbeReport:
+        numbers = decoded_numbers(off, len(rows)) + learned_numbers(off, len(rows))
+        of_code = scores(numbers, ("code.",), len(coded_rows), draws)
+        return ProbeReport(
+            fit=fit,
+            measurements=numbers,
+            n_train=len(coded_rows),
+            n_test=len(rows),
+            rows=rows,
+            decoded=decoded,
+            classes=CLASSES,
+            worlds=worlds,
+            scores=scores(numbers, ("top1.", "early.top1."), len(rows), draws),
+            coded=CodedTurns(rows=coded_rows, worlds=coded_worlds, scores=of_code),
+        )
+
+    main = report(MAIN, 0.62)
     by_size = tuple(
         number for labels in CONDITIONS for number in decoded_numbers(0.5, 20, labels)
     )
-    fitted = ProbeReport(
-        fit=main,
-        measurements=(*decoded_numbers(0.62, len(rows)), *by_size),
-        n_train=120,
-        n_test=len(rows),
-        rows=rows,
-        decoded=decoded,
-        classes=CLASSES,
-        worlds=tuple(one.world.cluster for one in held_out for _ in one.turns),
-        scores=turn_scores(decoded_numbers(0.62, len(rows)), len(rows)),
-    )
-    others = [
-        (replace(main, variant="linear"), 1.4),
-        (replace(main, position="post"), 1.1),
-    ]
-    controls = [
-        (replace(main, control=control), 3.1 + i / 2)
-        for i, control in enumerate(CONTROLS)
-    ]
     return (
-        fitted,
+        replace(main, measurements=(*main.measurements, *by_size)),
+        report(replace(MAIN, variant="linear"), 1.4),
+        report(replace(MAIN, position="post"), 1.1),
         *(
-            replace(
-                fitted,
-                fit=fit,
-                measurements=decoded_numbers(off, len(rows)),
-                scores=turn_scores(decoded_numbers(off, len(rows)), len(rows)),
-            )
-            for fit, off in [*others, *controls]
+            report(replace(MAIN, control=control), off, draws)
+            for control, (off, draws) in CONTROLS.items()
         ),
     )
 
@@ -329,9 +367,8 @@ def measures() -> tuple[Measure, ...]:
     """As the plugins declare them."""
     catalogue = Catalogue.default()
     names = ("success", "accuracy", "outcomes", "length", "pairs", "trends", "meg-to")
-    probe = (
-        one.under("cogmap") for one in catalogue.find("probe", "cogmap").offer.measures
-    )
+    offered = catalogue.find("probe", "cogmap").offer.measures
+    probe = (one.under("cogmap") for one in (*learning.MEASURES, *offered))
     return (
         *probe,
         *(

@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     loaded torch already.
     """
     folder = tmp_path_factory.mktemp("main")
-    smaller = ("--episodes", "14", "--set", "cogmap.epochs=2", "--json")
+    smaller = ("--episodes", "14", "--json")
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         done = CliRunner().invoke(build_app(), [*MAIN_JOB, *smaller])
@@ -64,44 +64,44 @@ def test_nano_finds_most_goals_and_its_map_is_in_its_activations(
     """Random weights in nano's own initialisation hold the places too: of them nothing
     is asked here.
     """
-    done = gde(*MAIN_JOB, "--episodes", "100", "--json", cwd=tmp_path)
+    before = ("--set", 'cogmap.positions=["pre"]')
+    done = gde(*MAIN_JOB, *before, "--episodes", "100", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     run = json.loads(done.stdout)
     assert numbers(run, "success")[0] > 0.7
     assert numbers(run, "accuracy")[0] > 0.7
     assert numbers(run, "outcomes.ok")[0] > 0.95
 
-    main = {"variant": "mlp", "position": "pre"}
-    (ours,) = numbers(run, "cogmap.distance.agent", control="none", **main)
-    for control in ("coordinates", "shuffled", "embeddings"):
-        (theirs,) = numbers(run, "cogmap.distance.agent", control=control, **main)
-        assert ours < theirs / 2
+    main = {"variant": "places", "position": "pre"}
+    for thing in ("agent", "goal"):
+        (found,) = numbers(run, f"cogmap.top1.{thing}", control="none", **main)
+        assert found > 0.9
+        (ours,) = numbers(run, f"cogmap.distance.{thing}", control="none", **main)
+        for control in ("no_activations", "shuffled"):
+            (theirs,) = numbers(
+                run, f"cogmap.distance.{thing}", control=control, **main
+            )
+            assert ours < theirs / 2
 
 
 def test_the_fits_before_and_after_are_all_there_with_every_control(
     run: dict[str, object],
 ) -> None:
-    for variant in ("mlp", "bilinear"):
-        for position in ("pre", "post"):
-            for control in (
-                "none",
-                "coordinates",
-                "shuffled",
-                "untrained",
-                "embeddings",
-            ):
-                assert (
-                    len(
-                        numbers(
-                            run,
-                            "cogmap.accuracy",
-                            variant=variant,
-                            position=position,
-                            control=control,
-                        )
-                    )
-                    == 1
-                )
+    for position in ("pre", "post"):
+        for control in ("none", "no_activations", "shuffled", "untrained"):
+            where = {"variant": "places", "position": position, "control": control}
+            assert len(numbers(run, "cogmap.accuracy", **where)) == 1
+
+
+def test_a_small_model_is_compared_with_as_many_initialisations_as_say_one_in_twenty(
+    run: dict[str, object],
+) -> None:
+    drawn = {
+        one["where"]["control"]: one["verdict"]["draws"]
+        for one in run["measurements"]  # type: ignore[attr-defined]
+        if one["verdict"] and one["where"]["control"] != "none"
+    }
+    assert drawn == {"no_activations": 1, "shuffled": 5, "untrained": 19}
 
 
 def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
@@ -120,11 +120,12 @@ def test_compare_shows_the_tests_of_probes_as_the_result_does(
     monkeypatch.chdir(tmp_path)
     compared = CliRunner().invoke(build_app(), ["compare", "a", "b", "--json"])
     tested = {}
-    main = {"variant": "mlp", "layer": 3, "position": "pre", "control": "none"}
+    main = {"variant": "places", "layer": 3, "position": "pre", "control": "none"}
     for one in run["measurements"]:  # type: ignore[attr-defined]
         if one["where"] == main and one["verdict"]:
             tested[one["name"]] = one["verdict"]
-    assert len(tested) == 7
+    headlines = ("top1.agent", "top1.goal", "code.wall")
+    assert tested.keys() == {f"cogmap.{name}" for name in headlines}
 
     rows = json.loads(compared.stdout)["probes"]
     shown = {row["name"]: row for row in rows if row["a"]["where"] == main}
@@ -132,7 +133,7 @@ def test_compare_shows_the_tests_of_probes_as_the_result_does(
     for name, row in shown.items():
         assert row["a"]["verdict"] == row["b"]["verdict"] == tested[name]
     table = CliRunner().invoke(build_app(), ["compare", "a", "b"])
-    assert "Agent code length" in table.stdout
+    assert "Wall code length" in table.stdout
 
 
 def test_split_is_by_world_and_the_same_for_all_fits(run: dict[str, object]) -> None:

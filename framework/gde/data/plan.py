@@ -155,11 +155,10 @@ class Plan:
     that its generator could have drawn.
     """
     seed: int = 0
-    initialisations: int = 3
-    """Random initialisations of the model with which the probes' control `untrained` is
-    fitted. Its number is their mean, and intervals contain their variance.
+    initialisations: int | None = None
+    """Random initialisations of the model, to each of which the probes' control
+    `untrained` is fitted. Fewer than 5 give no verdict. None for 19; for 5 of a model of
+    more than about a billion parameters, or where a probe reads all turns.
     """
     learning: bool = True
-    """Whether code lengths and learning curves of probes are measured. They take about
-    as long as the fits themselves.
-    """
+    """Whether code lengths and learning curves of probes are measured."""

@@ -12,15 +12,12 @@ from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
 """The form in which a probe gets the activations of a position."""
-Control = Literal[
-    "none", "coordinates", "conditions", "shuffled", "untrained", "embeddings"
-]
+Control = Literal["none", "no_activations", "conditions", "shuffled", "untrained"]
 CONTROLS: tuple[Control, ...] = (
-    "coordinates",
+    "no_activations",
     "conditions",
     "shuffled",
     "untrained",
-    "embeddings",
 )
 FIT = frozenset({"variant", "layer", "position", "control"})
 """The labels of a number in a result that name its fit."""
@@ -157,20 +154,21 @@ class ProbeReport:
     n_train: int
     n_test: int
     rows: tuple[tuple[str, int], ...]
-    """(episode key, turn index) of the held-out rows."""
+    """(episode key, turn index) of the N held-out turns, of which `n_test` count."""
     decoded: NDArray[np.float32]
-    """(n_test, ...) the readout's predictions on them, e.g. class probabilities; of
-    random weights, those of the first initialisation.
+    """(N, ...) the readout's predictions on them, e.g. class probabilities; of a
+    control of several draws, those of the first.
     """
     further: tuple[NDArray[np.float32], ...] = ()
-    """The same of the further initialisations of random weights."""
+    """The same of the further draws."""
     classes: tuple[str, ...] = ()
     """Names of the classes, as in `ProbeLabels`."""
     worlds: tuple[str, ...] = ()
-    """(n_test,) the world of each row."""
+    """(N,) the world of each row."""
     scores: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    """(K, n_test) scores of the turns by the name of the measurement that is their
-    mean, from each of K fits: see `gde.parts.probe.ScoresTurns`.
+    """(K, N) scores of the turns by the name of the measurement that is their
+    mean, from each of K draws: see `gde.parts.probe.ScoresTurns`. NaN in turns that do
+    not count.
     """
     coded: CodedTurns = field(default_factory=CodedTurns)
     model: str = ""

@@ -29,7 +29,7 @@ from gde.errors import GdeError
 if TYPE_CHECKING:
     import pandas
 
-SCHEMA = 1
+SCHEMA = 2
 COLUMNS = (
     "name",
     "title",

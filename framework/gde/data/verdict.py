@@ -36,8 +36,16 @@ class Verdict:
     outcome: Outcome = "untested"
     worlds: int
     """Worlds that were compared: held-out ones, or those of a code length."""
-    initialisations: int = 1
-    """Fits of the control that were averaged: more than one for random weights."""
+    draws: int = 1
+    """Fits of the control that were averaged: initialisations of random weights, or
+    exchanges of labels.
+    """
+    outside: bool | None = None
+    """Whether the number is beyond those of all draws, in the better direction or the
+    worse; None of a single fit. Without it no difference is said to be shown.
+    """
+    assumes: Literal["", "normal"] = ""
+    """What p and interval assume of the draws."""
     reason: str = ""
     """Why there is no test; empty otherwise."""
 

@@ -1,5 +1,5 @@
-"""Comparison with a control of a probe, which is fitted once or to several random
-initialisations of a model.
+"""Comparison with a control of a probe, which is fitted once or to several draws:
+random initialisations of a model, or exchanges of labels.
 """
 
 from collections.abc import Sequence
@@ -17,43 +17,57 @@ from gde.numerics.stats import (
     paired_difference,
 )
 
+DRAWN = {"untrained": "random initialisations", "shuffled": "exchanges of labels"}
+"""Controls that are drawn, with what each draw is."""
+DRAWS = 5
+"""Fewest draws of which a verdict can be given."""
+MANY = 19
+"""Draws beyond which one more lies, on a given side, in one of twenty cases."""
+
 
 def compare_with_control(
     control: str, ours: Floats, controls: Floats, rng: np.random.Generator
 ) -> Verdict:
     """Test a number against that of a control in the same worlds, without correction.
 
-    One fit of the control is tested by sign flips of worlds; of several, worlds and
-    initialisations are both samples.
+    One fit of the control is tested by sign flips of worlds. Of several draws, worlds
+    and draws are both samples, and the draws are taken to be normal. That assumption
+    is not trusted alone: see `Verdict.outside`.
 
     Args:
         control: its name.
         ours: (G,) the number in each world.
-        controls: (K, G) the same of each of K fits of the control.
+        controls: (K, G) the same of each of K draws of the control.
         rng: for resampling.
     """
-    n_fits, n_worlds = controls.shape
+    n_draws, n_worlds = controls.shape
     difference = float(ours.mean() - controls.mean()) if n_worlds else 0.0
     untested = Verdict(
         control=control,
         difference=difference,
         worlds=n_worlds,
-        initialisations=n_fits,
+        draws=n_draws,
     )
     if n_worlds < MINIMUM_CLUSTERS:
         counted = "1 world" if n_worlds == 1 else f"{n_worlds} worlds"
         reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
         return replace(untested, reason=reason)
 
-    if n_fits > 1:
+    if control in DRAWN:
+        if n_draws < DRAWS:
+            needs = f"a verdict needs {DRAWS} {DRAWN[control]}, got {n_draws}"
+            return replace(untested, reason=needs)
         mixed = difference_from_initialisations(ours, controls)
         if mixed is None:
-            return replace(untested, reason="the scores do not differ in any world")
+            return replace(untested, reason="all scores are the same")
+        means = controls.mean(axis=1)
         return replace(
             untested,
             interval=mixed.interval,
             p=mixed.p_value,
             detectable=mixed.mde,
+            outside=not means.min() <= ours.mean() <= means.max(),
+            assumes="normal",
         )
 
     paired = paired_difference(ours, controls[0], np.arange(n_worlds), rng)
@@ -69,8 +83,7 @@ def compare_with_control(
 def over_initialisations(
     several: Sequence[Sequence[Measurement]], shares: bool = False
 ) -> list[Measurement]:
-    """The mean of each number over the initialisations of random weights, given those
-    of each.
+    """The mean of each number over the draws of a control, given those of each.
 
     The squared distances of the bounds from the mean are added up (Zou and Donner
     2008): that of the mean interval over worlds, and that of Student's interval over
@@ -95,7 +108,7 @@ def _mean_of(same: Sequence[Measurement], wanted: int, shares: bool) -> Measurem
             return one
     first = same[0]
     if len(same) < wanted:
-        reason = "not measured for every initialisation"
+        reason = "not measured for every draw"
         return replace(first, value=None, interval=None, reason=reason)
 
     values = np.array([one.value for one in same], dtype=np.float64)

@@ -36,6 +36,12 @@ class Probe(Protocol):
     however many a turn has. Without, or with "concatenated", it gets them side by side,
     equally many in every turn.
 
+    A probe with an attribute `one_turn = True` is fitted to, and scored on, one random
+    turn of each world: turns of one world tell little more than one of them.
+
+    A probe with an attribute `orders` learns in so many orders of the worlds, of which
+    code lengths and learning curves are the mean. Without it is one.
+
     A probe with an attribute `concurrent = True` may be called by several threads at
     once. Its fits must not share anything that changes, such as the generator of torch.
     """
@@ -128,9 +134,36 @@ def is_concurrent(probe: Probe) -> bool:
     Raises:
         GdeError: its attribute `concurrent` is neither True nor False.
     """
-    given = getattr(probe, "concurrent", False)
+    return _flag(probe, "concurrent")
+
+
+def reads_one_turn(probe: Probe) -> bool:
+    """Whether one turn of each world counts.
+
+    Raises:
+        GdeError: its attribute `one_turn` is neither True nor False.
+    """
+    return _flag(probe, "one_turn")
+
+
+def orders_of(probe: Probe) -> int:
+    """In how many orders of the worlds the probe learns.
+
+    Raises:
+        GdeError: its attribute `orders` is no number above 0.
+    """
+    given = getattr(probe, "orders", 1)
+    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
+        raise GdeError(
+            f"orders of {type(probe).__name__}: wanted a number above 0, got {given!r}"
+        )
+    return given
+
+
+def _flag(probe: Probe, name: str) -> bool:
+    given = getattr(probe, name, False)
     if not isinstance(given, bool):
         raise GdeError(
-            f"concurrent of {type(probe).__name__}: wanted True or False, got {given!r}"
+            f"{name} of {type(probe).__name__}: wanted True or False, got {given!r}"
         )
     return given

@@ -9,6 +9,7 @@ from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.asked import agent_text
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
+from gde.reporting.reading import reading
 from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
     POSITIONS,
@@ -21,7 +22,6 @@ from gde.reporting.wording import (
     values_text,
     verdict_text,
 )
-from gde.stages.learning import CODE
 
 CLASSES: Mapping[Status, str] = {
     "invalid_action": "with an inadmissible action",
@@ -122,23 +122,16 @@ def _belief(found: Probed) -> str:
         reason = found.reason or "the probe gave no numbers"
         return f"No probe result: {reason}."
 
-    prefix = f"{fit.probe}.{CODE}."
-    codes = [one for one in found.numbers if one.measure.name.startswith(prefix)]
-    others = [one for one in found.numbers if one not in codes]
-    phrased = [one for one in others if one.measure.phrase]
-    told = codes or phrased or others[:1]
-
-    position = POSITIONS.get(fit.position, fit.position)
-    probe = f"a probe ({fit.variant}, layer {fit.layer})"
-    opening = f"From its activations {position}, {probe} {_phrases(told)}"
-    sentences = [f"{opening}, in held-out worlds."]
-    if codes:
-        sentences = [f"{opening}."]
-        # How fast a probe learns may tell the model from random weights where all
-        # worlds fitted do not, and the other way round.
-        if others:
-            phrases = _phrases(others[:1])
-            sentences.append(f"Fitted to all worlds, it {phrases}, in held-out worlds.")
+    read = reading(found)
+    if read:
+        sentences = read
+    else:
+        phrased = [one for one in found.numbers if one.measure.phrase]
+        position = POSITIONS.get(fit.position, fit.position)
+        probe = f"a probe ({fit.variant}, layer {fit.layer})"
+        phrases = _phrases(phrased or found.numbers[:1])
+        opening = f"From its activations {position}, {probe} {phrases}"
+        sentences = [f"{opening}, in held-out worlds."]
     sentences += _differing_variants(found)
     return " ".join(sentences)
 

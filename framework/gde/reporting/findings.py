@@ -9,6 +9,7 @@ from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
+from gde.stages.learning import EARLY
 
 FIRST = 3
 """Findings shown as headlines where no measure is declared one."""
@@ -66,6 +67,8 @@ class Probed:
     """Its headlines; its first number where it declares none."""
     variants: tuple[tuple[Fit, Beside], ...] = ()
     """The other variants at the same place, each with the first of these numbers."""
+    early_worlds: int = 0
+    """Worlds that an early reader was shown; 0 without one."""
     reason: str = ""
     """Why there are no numbers."""
 
@@ -192,7 +195,13 @@ def _probed(
         if is_variant and other != fit:
             for one in _compared(meanings, other, names[:1], fits):
                 variants.append((other, one))
-    return Probed(fit=fit, numbers=tuple(compared), variants=tuple(variants))
+    early = own.get(f"{fit.probe}.{EARLY}.worlds")
+    return Probed(
+        fit=fit,
+        numbers=tuple(compared),
+        variants=tuple(variants),
+        early_worlds=int(early.value) if early and early.value else 0,
+    )
 
 
 def _compared(

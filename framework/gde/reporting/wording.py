@@ -1,12 +1,13 @@
 """Numbers and names in words for readers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
+from gde.numerics.controls import DRAWN, MANY
 from gde.numerics.stats import Interval
 from gde.store.rows import to_json
 
@@ -14,14 +15,13 @@ SPACE = "\u00a0"
 """No line break between a number and its unit."""
 MINUS = "\u2212"
 CONTROLS: Mapping[str, tuple[str, str]] = {
-    "coordinates": (
-        "coordinates only",
-        "receives the coordinates but no activations",
+    "no_activations": (
+        "no activations",
+        "receives no activations, at most the coordinates of a cell",
     ),
     "conditions": ("condition only", "receives the swept values but no activations"),
-    "shuffled": ("shuffled labels", "fitted to the labels of other turns"),
+    "shuffled": ("shuffled labels", "fitted to the labels of other worlds"),
     "untrained": ("random weights", "same architecture, random weights"),
-    "embeddings": ("bag of tokens", "the mean input embedding of all tokens read"),
 }
 """A control's name, and how it differs from the probe."""
 LEAST = 0.001
@@ -164,8 +164,30 @@ def outcome_text(verdict: Verdict, name: str, unit: str) -> str:
     )
     apart = difference_quantity(abs(verdict.difference), unit)
     size = f"{apart} {bounds(interval, unit)}".strip()
-    p_value = number(verdict.p, "probability")
-    return f"{relation} {name} by {size}, p{SPACE}{p_value}"
+    return f"{relation} {name} by {size}, {certainty(verdict)}"
+
+
+def certainty(verdict: Verdict) -> str:
+    """How sure a shown difference is: its p value, or of a control that was drawn several
+    times that no draw reaches it.
+    """
+    if verdict.outside is None:
+        return f"p{SPACE}{number(verdict.p or 0.0, 'probability')}"
+    # The p value rests on the tails of a distribution of which few draws are known.
+    outside = f"outside all {verdict.draws} {DRAWN[verdict.control]}"
+    return outside if verdict.draws >= MANY else f"{outside}, assumed to be normal"
+
+
+def brief_outcome(verdict: Verdict | None) -> str:
+    """The outcome of a test in a cell of a table, e.g. "worse, p 0.02"."""
+    if verdict is None or verdict.p is None:
+        return "not tested"
+    sure = f"p{SPACE}{number(verdict.p, 'probability')}"
+    if verdict.outside is not None:
+        sure = f"outside all {verdict.draws}"
+        if verdict.outcome == "none":
+            return "no difference"
+    return f"worse, {sure}" if verdict.outcome == "worse" else sure
 
 
 def difference_text(verdict: Verdict, unit: str) -> str:
@@ -173,7 +195,7 @@ def difference_text(verdict: Verdict, unit: str) -> str:
     apart = difference_quantity(verdict.difference, unit)
     size = f"{apart} {bounds(verdict.interval, unit)}"
     text = f"difference {size.strip()}"
-    if verdict.p is None:
+    if verdict.p is None or verdict.outside is not None:
         return text
     return f"{text}, p{SPACE}{number(verdict.p, 'probability')}"
 
@@ -198,6 +220,12 @@ def labels_text(labels: Labels) -> str:
 def values_text(labels: Labels) -> str:
     """The values of labels alone, e.g. the name of a rival."""
     return " ".join(map(str, labels.values()))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Texts with commas, and "and" before the last."""
+    *before, last = texts
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def setting_text(value: Json) -> str:

@@ -26,7 +26,7 @@ RUN: Mapping[str, Any] = {
     "repeats": _Count,
     "goal_swap": bool,
     "seed": Annotated[int, Ge(0)],
-    "initialisations": _Count,
+    "initialisations": _Count | None,
     "learning": bool,
 }
 """The fields of the table [run] with their types, in the order of the file."""

@@ -5,40 +5,46 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from hashlib import sha256
+from itertools import product
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
 from gde.data.measure import Measure, Measures
+from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.numerics.controls import DRAWS, MANY
 from gde.offers import ProbeOffer
 from gde.parts.language_model import WhiteBox
-from gde.parts.probe import Probe
+from gde.parts.probe import Probe, reads_one_turn
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import versions
 from gde.runs.pipeline import Pipeline
 from gde.seeding import derive
 from gde.stages import learning
-from gde.stages.capturing import Sequences, merge, record, record_bags, sequences
+from gde.stages.alike_worlds import joined_clusters
+from gde.stages.capturing import Sequences, merge, record, sequences
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.lanes import cores
 from gde.stages.probing import (
-    BAGS,
     MODEL,
     ProbeStage,
     list_fits,
     of_weights,
+    one_turn_of_each,
     untrained_sources,
 )
 from gde.stages.progress import Progress
 from gde.stages.replaying import check_weights, identity, retokenize
 from gde.store import manifest
-from gde.store.activations import ActivationStore
+from gde.store.activations import ActivationStore, Row
 from gde.store.probes import made_by, write_report
 from gde.store.replays import read_replays, unread
 
+LARGE = 1e9
+"""Parameters of a large model."""
 _Made = tuple[Chosen, Probe, CaptureRequest]
 """A probe of the plan, made, and what it reads."""
 
@@ -76,12 +82,13 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
         made.append((chosen, probe, probe.capture(info)))
     request = merge([asked for _, _, asked in made])
     read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
-    not_made = _capture(run, trajectories, request, read)
+    drawn = partial(_initialisations, run.ready.plan, info)
+    not_made = _capture(run, trajectories, request, read, _sources(made, drawn))
     manifest.end(run.journal, "activations")
 
     # If activations had to be recorded, the model was made anew, perhaps by other
     # software.
-    work = _fits(run, name, made, trajectories)
+    work = _fits(run, name, made, trajectories, drawn)
 
     # Fits that depend on the same as those in the journal are kept.
     known = made_by(run.journal)
@@ -96,7 +103,7 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
         seed=run.ready.plan.seed,
         conditions=run.conditions,
         threads=min(cores(), run.ready.how.concurrency),
-        initialisations=run.ready.plan.initialisations,
+        initialisations=drawn,
         model=name,
         weights=read.weights,
         not_made=not_made,
@@ -117,8 +124,33 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
     run.watch(Progress("probes", len(work), len(work)))
 
 
+def _sources(
+    made: Sequence[_Made], drawn: Callable[[Probe], int]
+) -> Mapping[str, bool]:
+    """The sources with random weights, and whether a probe reads all turns of them."""
+    counts = [(drawn(probe), reads_one_turn(probe)) for _, probe, _ in made]
+    names = untrained_sources(max(n for n, _ in counts))
+    return {
+        name: any(i < n and not one_turn for n, one_turn in counts)
+        for i, name in enumerate(names)
+    }
+
+
+def _initialisations(plan: Plan, info: ModelInfo, probe: Probe) -> int:
+    """How many random initialisations a probe is fitted to."""
+    if plan.initialisations is not None:
+        return plan.initialisations
+    # The matrices of a layer have about twelve times the square of its width.
+    is_small = 12 * info.n_layers * info.width**2 < LARGE
+    return MANY if is_small and reads_one_turn(probe) else DRAWS
+
+
 def _fits(
-    run: Pipeline, name: str, made: Sequence[_Made], trajectories: Recorded
+    run: Pipeline,
+    name: str,
+    made: Sequence[_Made],
+    trajectories: Recorded,
+    drawn: Callable[[Probe], int],
 ) -> list[tuple[Probe, Fit, str]]:
     """All fits of probes that read one model, each with what it depends on."""
     plan = run.ready.plan
@@ -135,8 +167,8 @@ def _fits(
             plan.learning,
         )
         for fit in list_fits(chosen.label, probe, request, sweeps):
-            drawn = plan.initialisations if fit.control == "untrained" else 1
-            origin = sha256(repr((*depends, asdict(fit), drawn)).encode()).hexdigest()
+            n_drawn = drawn(probe) if fit.control == "untrained" else 1
+            origin = sha256(repr((*depends, asdict(fit), n_drawn)).encode()).hexdigest()
             work.append((probe, fit, origin))
     return work
 
@@ -179,8 +211,17 @@ def _capture(
     trajectories: Sequence[Trajectory],
     request: CaptureRequest,
     read: "_Read",
+    controls: Mapping[str, bool],
 ) -> Mapping[str, str]:
     """Store the requested activations; make a model only if some are missing.
+
+    Args:
+        run: the run.
+        trajectories: all of it.
+        request: what the probes read.
+        read: the model.
+        controls: the sources with random weights, and whether all turns of them are
+        read, or one of each world.
 
     Returns:
         Why there are no activations of a model with random weights, by source. It
@@ -189,24 +230,28 @@ def _capture(
     not_made: dict[str, str] = {}
     store = ActivationStore(run.folder.activations, run.journal)
     trained = partial(_trained, run, read.name)
-    controls = untrained_sources(run.ready.plan.initialisations)
 
     def replayable() -> Sequences:
         replays = partial(read_replays, run.journal, read.weights)
         return sequences(trajectories, run.ready.agent_model, replays)
 
-    total = 2 + len(controls)
+    total = 1 + len(controls)
     run.watch(Progress("activations", 0, total))
     record(replayable(), trained, read.source(MODEL), request, store)
-    run.watch(Progress("activations", 1, total))
-    bags = read.source(BAGS)
-    record_bags(replayable(), trained, bags, request.positions, store)
-    for done, source in enumerate(controls, start=2):
+    chosen: set[Row] = set()
+    if not all(controls.values()):
+        worlds = joined_clusters(trajectories)
+        for layer, position in product(request.layers, request.positions):
+            rows = store.stored(read.source(MODEL), layer, position)
+            chosen |= one_turn_of_each(rows, worlds, run.ready.plan.seed)
+
+    for done, (source, every) in enumerate(controls.items(), start=1):
         run.watch(Progress("activations", done, total))
         try:
             make = partial(_untrained, run, read.name, source)
             with _made_once(make) as untrained:
-                record(replayable(), untrained, read.source(source), request, store)
+                found = (each for each in replayable() if every or each[0] in chosen)
+                record(found, untrained, read.source(source), request, store)
         except _CannotInitialise as error:
             not_made[source] = str(error)
     run.watch(Progress("activations", total, total))

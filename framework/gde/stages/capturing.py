@@ -8,10 +8,7 @@ replayed under the same ones: a control is given what the model was given.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
-import numpy as np
-
 from gde.data.activations import (
-    EMBEDDING,
     ActivationRecord,
     CaptureRequest,
     TokenSequence,
@@ -44,36 +41,6 @@ def record(
     stored = _stored(source, request, store)
     records = _captured(_lacking(found, stored), model, request)
     return store.write(source, _new(records, stored))
-
-
-def record_bags(
-    found: Sequences,
-    model: Made,
-    source: str,
-    positions: Sequence[str],
-    store: ActivationStore,
-) -> int:
-    """Store, for each position, the mean input embedding of all tokens up to it.
-
-    This is a bag of tokens, without their order.
-
-    It is stored once for each marked token, so that a probe of it is as wide as one of
-    the activations. The marked tokens themselves are template tokens, the same in every
-    turn, so their own embeddings would say nothing.
-    """
-    request = CaptureRequest(layers=(EMBEDDING,), positions=tuple(positions))
-    stored = _stored(source, request, store)
-    # The turns on their way through the model.
-    marked: dict[Row, Mapping[str, tuple[int, ...]]] = {}
-
-    def whole() -> Sequences:
-        for row, sequence in _lacking(found, stored):
-            marked[row] = sequence.positions
-            yield row, _up_to_positions(sequence)
-
-    captured = _captured(whole(), model, request)
-    bags = ((row, _repeated_mean(record, marked.pop(row))) for row, record in captured)
-    return store.write(source, _new(bags, stored))
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
@@ -145,28 +112,3 @@ def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Record
     while batch := list(islice(wanted, BATCH)):
         records = model().capture([sequence for _, sequence in batch], request)
         yield from zip((row for row, _ in batch), records, strict=True)
-
-
-def _up_to_positions(sequence: TokenSequence) -> TokenSequence:
-    """A sequence whose positions include all tokens up to them.
-
-    It has no interventions, because none changes embeddings.
-    """
-    positions = {
-        position: tuple(range(max(places) + 1))
-        for position, places in sequence.positions.items()
-    }
-    return TokenSequence(tokens=sequence.tokens, positions=positions)
-
-
-def _repeated_mean(
-    record: ActivationRecord, positions: Mapping[str, tuple[int, ...]]
-) -> ActivationRecord:
-    """The mean over all tokens of each position, repeated for each of its tokens."""
-    repeated = {}
-    for (layer, position), values in record.values.items():
-        # Sorted, for a sum is rounded by the order of its terms, from which a probe
-        # could read the order of the tokens.
-        mean = np.sort(values, axis=0).mean(0, keepdims=True)
-        repeated[layer, position] = np.repeat(mean, len(positions[position]), axis=0)
-    return ActivationRecord(values=repeated)

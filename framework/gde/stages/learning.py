@@ -1,15 +1,17 @@
-"""How fast a probe learns: its online code length and its learning curve.
+"""How fast a probe learns: its learning curve, and its online code length.
 
 Fitted to enough worlds, a probe reads nearly anything, from random weights too. What a
 model has learned to hold can be read after few. So the probe is fitted to the first 4,
-8, 16 ... training worlds, in a random order that all fits of a run share. Each of these
+8, 16 ... training worlds, in random orders that all fits of a run share. Each of these
 fits is scored on the held-out worlds, which gives the learning curve, and predicts the
 labels of the next training worlds. The bits that these take with its probabilities are
 the online code (Voita and Titov 2020); the first worlds take those of a uniform guess.
+Curves and codes are means over the orders.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +23,27 @@ from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
-from gde.parts.probe import PredictsLabels, Probe, Readout, ScoresTurns
+from gde.parts.probe import (
+    PredictsLabels,
+    Probe,
+    Readout,
+    ScoresTurns,
+    orders_of,
+)
 from gde.seeding import generator
 from gde.store.activations import Row
 
+Doubles = NDArray[np.float64]
 FIRST = 4
 """Fewest worlds of a fit."""
-CODE, COMPRESSION, CURVE = "code", "compression", "curve"
+EARLY_WORLDS = 16
+"""Fewest training worlds of which a part is early."""
+CODE, GUESS, CURVE, EARLY = "code", "guess", "curve", "early"
 MEASURES = (
-    Measure(
-        f"{CODE}.*",
-        "* code length",
-        "bits",
-        "less",
-        headline=True,
-        phrase="codes the * in {}",
-    ),
-    Measure(f"{COMPRESSION}.*", "* compression (uniform code / code)", better="more"),
+    Measure(f"{EARLY}.worlds", "Worlds shown to an early reader", "count"),
+    Measure(f"{EARLY}.*", "* early"),
+    Measure(f"{CODE}.*", "* code length", "bits", "less"),
+    Measure(f"{GUESS}.*", "* code length of a guess", "bits"),
     Measure(f"{CURVE}.*", "Learning curve, mean: *"),
 )
 """The numbers of this module, which every probe may have."""
@@ -48,16 +54,17 @@ class Learned:
     """The numbers of a learning probe."""
 
     measurements: Sequence[Measurement]
+    scores: dict[str, Doubles] = field(default_factory=dict)
+    """(N,) scores of the held-out turns by the measurement that is their mean."""
     coded: CodedTurns = field(default_factory=CodedTurns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Step:
-    """A fit to the first worlds."""
+    """A fit to the first worlds of an order."""
 
     readout: Readout
     n_worlds: int
-    n_turns: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -84,61 +91,90 @@ class Learning:
             return _unmeasured(
                 f"{n_worlds} training worlds; a code length needs {2 * FIRST}"
             )
+        places = [self._places(i) for i in range(orders_of(self.probe))]
         try:
-            steps = [self._step(size) for size in sizes[:-1]]
+            orders = [self._steps(i, place, sizes) for i, place in enumerate(places)]
         except (GdeError, ValueError) as error:
             return _unmeasured(f"with fewer worlds: {error}")
 
-        n_turns = len(self.train.groups)
-        steps.append(_Step(readout=self.readout, n_worlds=n_worlds, n_turns=n_turns))
-        measurements = [*self._curves(steps)]
+        measurements: list[Measurement] = []
+        scores: dict[str, Doubles] = {}
+        if isinstance(self.probe, ScoresTurns):
+            for name, curve in self._curves(self.probe, orders).items():
+                measurements += self._curve(name, curve)
+                if n_early := early_worlds(n_worlds):
+                    early = f"{EARLY}.{name}"
+                    scores[early] = curve[n_early]
+                    unit = self._unit(name)
+                    measurements.append(self._mean(early, scores[early], unit))
+            if scores:
+                shown = float(early_worlds(n_worlds))
+                measurements.append(
+                    Measurement(name=f"{EARLY}.worlds", value=shown, n=1)
+                )
         coded = CodedTurns()
         if isinstance(self.probe, PredictsLabels):
-            measured, coded = self._code(self.probe, steps)
+            measured, coded = self._code(self.probe, orders, places)
             measurements += measured
-        return Learned(measurements=measurements, coded=coded)
+        return Learned(measurements=measurements, scores=scores, coded=coded)
 
-    @property
-    def _place(self) -> NDArray[np.intp]:
-        """(N,) the place of each turn's world in the order of the run."""
+    def _places(self, order: int) -> NDArray[np.intp]:
+        """(N,) the place of each turn's world in an order of the run."""
         worlds, of_turns = np.unique(self.train.groups, return_inverse=True)
-        order = generator(self.seed, "order of worlds").permutation(len(worlds))
+        rng = generator(self.seed, "order of worlds", order)
         # The inverse of a permutation: the place of each world.
-        place: NDArray[np.intp] = np.argsort(order)[of_turns]
+        place: NDArray[np.intp] = np.argsort(rng.permutation(len(worlds)))[of_turns]
         return place
 
-    def _step(self, size: int) -> _Step:
-        first = self.train.take(self._place < size)
-        rng = generator(self.seed, "fit", self.fit.name, size)
-        readout = self.probe.fit(self.fit.variant, first, rng)
-        return _Step(readout=readout, n_worlds=size, n_turns=len(first.groups))
+    def _steps(
+        self, order: int, place: NDArray[np.intp], sizes: Sequence[int]
+    ) -> list[_Step]:
+        steps = []
+        for size in sizes[:-1]:
+            first = self.train.take(place < size)
+            rng = generator(self.seed, "fit", self.fit.name, order, size)
+            readout = self.probe.fit(self.fit.variant, first, rng)
+            steps.append(_Step(readout=readout, n_worlds=size))
+        return [*steps, _Step(readout=self.readout, n_worlds=sizes[-1])]
 
-    def _curves(self, steps: Sequence[_Step]) -> Iterator[Measurement]:
-        """The headlines on held-out worlds after each step, and their means over the
-        steps.
+    def _unit(self, name: str) -> str:
+        return self.meanings[f"{self.fit.probe}.{name}"].unit
+
+    def _curves(
+        self, probe: ScoresTurns, orders: Sequence[Sequence[_Step]]
+    ) -> Mapping[str, Mapping[int, Doubles]]:
+        """The scores of held-out turns by headline and number of worlds, as means over
+        the orders.
         """
-        if not isinstance(self.probe, ScoresTurns):
-            return
-        of_steps = []
-        for step in steps:
+        found: dict[str, dict[int, list[Doubles]]] = {}
+        for step in chain.from_iterable(orders):
             decoded = step.readout.predict(self.test.inputs)
-            of_steps.append(self.probe.turn_scores(decoded, self.test))
-
-        for name in of_steps[-1]:
-            meaning = self.meanings[f"{self.fit.probe}.{name}"]
+            for name, scores in probe.turn_scores(decoded, self.test).items():
+                if self.meanings[f"{self.fit.probe}.{name}"].headline:
+                    of_steps = found.setdefault(name, {})
+                    of_steps.setdefault(step.n_worlds, []).append(scores)
+        curves = {}
+        for name, by_size in found.items():
             # What a small fit cannot decode at all has no curve.
-            if meaning.headline and all(name in scores for scores in of_steps):
-                curve = np.array([scores[name] for scores in of_steps])
-                yield self._mean(f"{CURVE}.{name}", curve.mean(axis=0), meaning.unit)
-                for step, scores in zip(steps, curve, strict=True):
-                    yield self._mean(
-                        f"{CURVE}.{name}", scores, meaning.unit, step.n_worlds
-                    )
+            n_fits = sum(map(len, by_size.values()))
+            if n_fits == sum(map(len, orders)):
+                curves[name] = {
+                    size: np.mean(scores, axis=0) for size, scores in by_size.items()
+                }
+        return curves
+
+    def _curve(self, name: str, curve: Mapping[int, Doubles]) -> Iterator[Measurement]:
+        """A headline after each step, and its mean over the steps."""
+        unit = self._unit(name)
+        mean = np.mean(list(curve.values()), axis=0)
+        yield self._mean(f"{CURVE}.{name}", mean, unit)
+        for size, scores in curve.items():
+            yield self._mean(f"{CURVE}.{name}", scores, unit, size)
 
     def _mean(
         self,
         name: str,
-        scores: NDArray[np.float64],
+        scores: Doubles,
         unit: str,
         n_worlds: int | None = None,
     ) -> Measurement:
@@ -157,69 +193,77 @@ class Learning:
         return replace(estimate.measurement(name, where), unit=unit)
 
     def _code(
-        self, probe: PredictsLabels, steps: Sequence[_Step]
+        self,
+        probe: PredictsLabels,
+        orders: Sequence[Sequence[_Step]],
+        places: Sequence[NDArray[np.intp]],
     ) -> tuple[list[Measurement], CodedTurns]:
         """The code length of every label, and the share of each turn in it."""
-        place = self._place
-        order = []
-        bits: list[Mapping[str, NDArray[np.float64]]] = []
-        uniform: list[Mapping[str, NDArray[np.float64]]] = []
-        before = 0
-        fitted: _Step | None = None
-        for step in steps:
-            coming = np.flatnonzero((place >= before) & (place < step.n_worlds))
-            readout = fitted.readout if fitted else step.readout
-            n_turns = fitted.n_turns if fitted else 0
-            own = {}
-            guessed = {}
-            # All turns, so that what is known of them is the same for every fit.
-            for name, one in probe.likelihoods(readout, self.train).items():
-                own[name] = code(one, n_turns)[coming]
-                guessed[name] = code(one, 0)[coming]
-            bits.append(own)
-            uniform.append(guessed)
-            order.append(coming)
-            before = step.n_worlds
-            fitted = step
-
-        coded = np.concatenate(order)
-        worlds = self.train.groups[coded]
+        several = [
+            self._bits(probe, steps, place)
+            for steps, place in zip(orders, places, strict=True)
+        ]
+        # Its names are all that can be in the codes, and a guess depends on no fit.
+        first = orders[0][0]
+        guesses = {
+            name: _shares(code(one, 0))
+            for name, one in probe.likelihoods(first.readout, self.train).items()
+        }
         measurements: list[Measurement] = []
         scores = {}
-        for name in _in_all(bits):
-            of_turns = _shares(np.concatenate([each[name] for each in bits]))
-            of_guess = _shares(np.concatenate([each[name] for each in uniform]))
-            if reason := _not_coded(of_turns, of_guess):
+        for name in _in_all(several):
+            of_turns = np.mean([bits[name] for bits in several], axis=0)
+            guess = guesses[name]
+            if reason := _not_coded(of_turns, guess):
                 measurements.append(_no_code(name, reason))
                 continue
             scores[f"{CODE}.{name}"] = of_turns[None].astype(np.float32)
-            measurements += self._lengths(name, of_turns, of_guess, worlds)
+            measurements += self._lengths(name, of_turns, guess)
         return measurements, CodedTurns(
-            rows=tuple(self.rows[row] for row in coded),
-            worlds=tuple(worlds.tolist()),
+            rows=tuple(self.rows),
+            worlds=tuple(self.train.groups.tolist()),
             scores=scores,
         )
 
-    def _lengths(
+    def _bits(
         self,
-        name: str,
-        of_turns: NDArray[np.float64],
-        guessed: NDArray[np.float64],
-        worlds: NDArray[np.str_],
+        probe: PredictsLabels,
+        steps: Sequence[_Step],
+        place: NDArray[np.intp],
+    ) -> Mapping[str, Doubles]:
+        """(N,) bits of each training turn by label, in one order."""
+        bits: list[Mapping[str, Doubles]] = []
+        coming = []
+        before = 0
+        fitted = steps[0]
+        for step in steps:
+            turns = np.flatnonzero((place >= before) & (place < step.n_worlds))
+            # All turns, so that what is known of them is the same for every fit.
+            likelihoods = probe.likelihoods(fitted.readout, self.train)
+            bits.append({n: code(one, before)[turns] for n, one in likelihoods.items()})
+            coming.append(turns)
+            before = step.n_worlds
+            fitted = step
+        order = np.argsort(np.concatenate(coming))
+        return {
+            name: _shares(np.concatenate([each[name] for each in bits])[order])
+            for name in _in_all(bits)
+        }
+
+    def _lengths(
+        self, name: str, of_turns: Doubles, guess: Doubles
     ) -> Iterator[Measurement]:
         counts = np.isfinite(of_turns)
         rng = generator(self.seed, CODE, self.fit.name, name)
-        estimate = cluster_mean(of_turns[counts], worlds[counts], rng)
+        worlds = self.train.groups[counts]
+        estimate = cluster_mean(of_turns[counts], worlds, rng)
         yield estimate.measurement(f"{CODE}.{name}")
-        compression = guessed[counts].mean() / of_turns[counts].mean()
         yield Measurement(
-            name=f"{COMPRESSION}.{name}",
-            value=float(compression),
-            n=estimate.n,
+            name=f"{GUESS}.{name}", value=float(guess[counts].mean()), n=estimate.n
         )
 
 
-def _not_coded(of_turns: NDArray[np.float64], guessed: NDArray[np.float64]) -> str:
+def _not_coded(of_turns: Doubles, guessed: Doubles) -> str:
     """Why labels have no code length; empty if they have one."""
     counts = np.isfinite(of_turns)
     if not counts.any():
@@ -229,7 +273,7 @@ def _not_coded(of_turns: NDArray[np.float64], guessed: NDArray[np.float64]) -> s
     return ""
 
 
-def _in_all(several: Sequence[Mapping[str, NDArray[np.float64]]]) -> list[str]:
+def _in_all(several: Sequence[Mapping[str, Doubles]]) -> list[str]:
     """The names that all have: few turns may tell of fewer things."""
     first, *others = several
     return [name for name in first if all(name in each for each in others)]
@@ -243,19 +287,28 @@ def numbers_of_worlds(n_worlds: int) -> list[int]:
     return sizes
 
 
-def code(labels: Likelihoods, n_turns: int) -> NDArray[np.float64]:
-    """(N, L) bits of labels that a fit to so many turns predicts.
-
-    A share of 1 / (n_turns + 1) of the probability is uniform, so that no label takes
-    infinitely many bits: without fitted turns all of it.
+def early_worlds(n_worlds: int) -> int:
+    """How many of the training worlds an early reader has been shown: one of the
+    numbers of worlds that is a quarter of all, or a half of few; 0 for too few.
     """
-    guess = 1 / (n_turns + 1)
+    if n_worlds < EARLY_WORLDS:
+        return 0
+    return n_worlds // 4 if n_worlds >= 2 * EARLY_WORLDS else n_worlds // 2
+
+
+def code(labels: Likelihoods, n_worlds: int) -> Doubles:
+    """(N, L) bits of labels that a fit to so many worlds predicts.
+
+    A share of 1 / (n_worlds + 1) of the probability is uniform, so that no label takes
+    infinitely many bits: without fitted worlds all of it.
+    """
+    guess = 1 / (n_worlds + 1)
     mixed = (1 - guess) * labels.fitted + guess * labels.uniform
-    bits: NDArray[np.float64] = -np.log2(mixed)
+    bits: Doubles = -np.log2(mixed)
     return bits
 
 
-def _shares(bits: NDArray[np.float64]) -> NDArray[np.float64]:
+def _shares(bits: Doubles) -> Doubles:
     """(N,) the share of each turn in the mean bits of a label, from bits (N, L).
 
     Their mean over turns is the mean over labels; NaN for a turn without labels.

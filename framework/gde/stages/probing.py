@@ -3,7 +3,7 @@ split of the worlds.
 """
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -13,12 +13,12 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING, ActivationTable, CaptureRequest
+from gde.data.activations import ActivationTable, CaptureRequest
+from gde.data.grouping import grouped
 from gde.data.json import Labels
 from gde.data.measure import Measures
 from gde.data.probe import (
     CONTROLS,
-    CodedTurns,
     Control,
     Fit,
     ProbeDataset,
@@ -36,12 +36,13 @@ from gde.parts.probe import (
     ScoresTurns,
     input_form,
     is_concurrent,
+    reads_one_turn,
 )
 from gde.seeding import generator
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.lanes import in_lanes
-from gde.stages.learning import Learning
+from gde.stages.learning import Learned, Learning
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -51,10 +52,10 @@ from gde.store.replays import read_replays
 TEST_SHARE = 0.3
 Labelled = dict[str, ProbeLabels]
 """Episode to the labels of its turns."""
-MODEL, UNTRAINED, BAGS = "model", "untrained", "bags"
-"""Sources of activations: the run's language model, the same with random weights, and
-mean input embeddings.
-"""
+MODEL, UNTRAINED = "model", "untrained"
+"""Sources of activations: the run's language model, and the same with random weights."""
+EXCHANGES = 5
+"""Fits to labels that are exchanged between worlds."""
 OF_REASONING = frozenset({"reasoning", "post"})
 """Positions of completions with reasoning."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
@@ -122,13 +123,7 @@ def of_weights(source: str, weights: str) -> str:
 
 def _source(fit: Fit) -> tuple[str, int]:
     """The source and layer of the activations that a fit reads, or reads first."""
-    match fit.control:
-        case "untrained":
-            return UNTRAINED, fit.layer
-        case "embeddings":
-            return BAGS, EMBEDDING
-        case _:
-            return MODEL, fit.layer
+    return (UNTRAINED if fit.control == "untrained" else MODEL), fit.layer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,8 +155,10 @@ class ProbeStage:
     conditions: Sequence[Labels]
     threads: int = 1
     """Fits at once, at most."""
-    initialisations: int = 1
-    """Random initialisations of the model that the control `untrained` is fitted to."""
+    initialisations: Callable[[Probe], int] = lambda _: 1
+    """Gives the random initialisations of the model that the control `untrained` of a
+    probe is fitted to.
+    """
     model: str = ""
     """The language model whose activations are read."""
     weights: str = ""
@@ -216,36 +213,35 @@ class ProbeStage:
             return Fitted(report=report, traceback=traceback_of(error))
 
     def _fit(self, probe: Probe, fit: Fit) -> ProbeReport:
-        source, layer = _source(fit)
-        report = self._fit_to(probe, fit, source, layer)
-        if fit.control != "untrained" or report.reason:
-            return report
-
-        reports = [report]
-        for other in untrained_sources(self.initialisations)[1:]:
-            one = self._fit_to(probe, fit, other, layer)
+        sources = [MODEL]
+        if fit.control == "untrained":
+            sources = untrained_sources(self.initialisations(probe))
+        elif fit.control == "shuffled":
+            sources *= EXCHANGES
+        reports = []
+        for draw, source in enumerate(sources):
+            one = self._fit_to(probe, fit, source, draw)
             if one.reason:
                 return one
             reports.append(one)
         return averaged(reports)
 
-    def _fit_to(self, probe: Probe, fit: Fit, source: str, layer: int) -> ProbeReport:
+    def _fit_to(self, probe: Probe, fit: Fit, source: str, draw: int) -> ProbeReport:
         if source in self.not_made:
             return _unmeasured(fit, self.not_made[source])
         place = f"position {fit.position!r} of layer {fit.layer}"
         with self._reading:
-            table = self._table(source, layer, fit.position)
+            table = self._table(source, fit)
             if table is None:
                 return self._without_activations(fit, place)
 
-        # A bag of tokens may be the same in every turn: that it holds no information is
-        # what its control shows.
-        if fit.control != "embeddings" and _constant(table):
+        if _constant(table):
             reason = f"the activations at {place} are the same in every turn"
             return _unmeasured(fit, reason)
 
         with self._reading:
             dataset = self._dataset(probe, table)
+            counts = self._counting(probe, fit, table.rows)
             held_out = self._held_out(dataset.groups)
         if held_out.all() or not held_out.any():
             n_train = len(set(dataset.groups[~held_out]))
@@ -253,53 +249,54 @@ class ProbeStage:
             reason = f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}"
             return _unmeasured(fit, reason)
 
+        dataset = told(dataset, fit.control, conditions_of(table.rows))
+        train = dataset.take(~held_out & counts)
+        test = dataset.take(held_out & counts)
         # Every use of chance has its own random numbers, so that none shifts another's.
-        rng = generator(self.seed, "control", fit.name)
-        conditions = conditions_of(table.rows)
-        dataset = controlled(dataset, fit.control, conditions, held_out, rng)
-        train = dataset.take(~held_out)
-        test = dataset.take(held_out)
+        if fit.control == "shuffled":
+            train = exchanged(train, generator(self.seed, "control", fit.name, draw))
         readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
-        # Of several initialisations the first is kept.
-        if source in (MODEL, UNTRAINED, BAGS):
+        # Of several draws the first is kept.
+        if not draw:
             write_readout(self.folder.probes, fit, readout.arrays())
 
-        rows = [table.rows[row] for row in np.flatnonzero(held_out)]
         rng = generator(self.seed, "score", fit.name)
         measurements = list(probe.score(readout, test, rng))
         if fit.control == "none":
-            measurements += self._by_condition(probe, fit, readout, test, rows)
+            tested = [table.rows[row] for row in np.flatnonzero(held_out & counts)]
+            measurements += self._by_condition(probe, fit, readout, test, tested)
         again = repeated(measurements)
         if again:
             raise GdeError(f"the probe gives {again!r} twice: {TELL_APART}")
 
-        coded = CodedTurns()
+        learned = Learned(measurements=())
         if self.learning:
             learned = Learning(
                 probe=probe,
                 fit=fit,
                 train=train,
-                rows=[table.rows[row] for row in np.flatnonzero(~held_out)],
+                rows=[table.rows[row] for row in np.flatnonzero(~held_out & counts)],
                 test=test,
                 readout=readout,
                 seed=self.seed,
                 meanings=self.meanings,
             ).learn()
             measurements += learned.measurements
-            coded = learned.coded
 
-        decoded = readout.predict(test.inputs)
+        # Metrics of beliefs read all turns, also those that do not count for the probe.
+        every = dataset.take(held_out)
+        scores = _scores(probe, readout.predict(test.inputs), test) | learned.scores
         return ProbeReport(
             fit=fit,
             measurements=tuple(map(partial(self._with_unit, fit), measurements)),
             n_train=len(train.groups),
             n_test=len(test.groups),
-            rows=tuple(rows),
-            decoded=decoded,
+            rows=tuple(table.rows[row] for row in np.flatnonzero(held_out)),
+            decoded=readout.predict(every.inputs),
             classes=dataset.classes,
-            worlds=tuple(test.groups.tolist()),
-            scores=_scores(probe, decoded, test),
-            coded=coded,
+            worlds=tuple(every.groups.tolist()),
+            scores=_spread(scores, counts[held_out]),
+            coded=learned.coded,
         )
 
     def _with_unit(self, fit: Fit, one: Measurement) -> Measurement:
@@ -335,11 +332,25 @@ class ProbeStage:
                         found.reasoned |= bool(completion.reasoning)
         return found
 
-    def _table(self, source: str, layer: int, position: str) -> ActivationTable | None:
+    def _table(self, source: str, fit: Fit) -> ActivationTable | None:
         # Opened here, because a connection belongs to one thread.
         with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
             store = ActivationStore(self.folder.activations, journal)
-            return store.table(of_weights(source, self.weights), layer, position)
+            own = of_weights(source, self.weights)
+            return store.table(own, fit.layer, fit.position)
+
+    def _counting(
+        self, probe: Probe, fit: Fit, rows: Sequence[Row]
+    ) -> NDArray[np.bool_]:
+        """(N,) True for the turns that a probe is fitted to and scored on."""
+        if not reads_one_turn(probe):
+            return np.ones(len(rows), dtype=np.bool_)
+        with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
+            store = ActivationStore(self.folder.activations, journal)
+            own = of_weights(MODEL, self.weights)
+            every = store.stored(own, fit.layer, fit.position)
+        chosen = one_turn_of_each(every, self._worlds, self.seed)
+        return np.array([row in chosen for row in rows], dtype=np.bool_)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
         episodes = {episode for episode, _ in table.rows}
@@ -438,24 +449,37 @@ def conditions_of(rows: Sequence[Row]) -> NDArray[np.intp]:
     return np.array(found, dtype=np.intp)
 
 
-def controlled(
-    dataset: ProbeDataset,
-    control: Control,
-    conditions: NDArray[np.intp],
-    held_out: NDArray[np.bool_],
-    rng: np.random.Generator,
+def one_turn_of_each(
+    rows: Iterable[Row], worlds: Mapping[str, str], seed: int
+) -> set[Row]:
+    """A random turn of each world in each condition.
+
+    Args:
+        rows: all turns.
+        worlds: the cluster of each episode.
+        seed: of the run.
+    """
+    of_worlds = grouped(sorted(rows), lambda row: worlds[row[0]])
+    chosen = set()
+    for world, turns in of_worlds.items():
+        rng = generator(seed, "turn", world)
+        for own in grouped(turns, lambda row: row[0].partition("/")[0]).values():
+            chosen.add(own[int(rng.integers(len(own)))])
+    return chosen
+
+
+def told(
+    dataset: ProbeDataset, control: Control, conditions: NDArray[np.intp]
 ) -> ProbeDataset:
-    """The data of a control: without activations, with each turn's condition in their
-    place (one-hot), or with the labels of other training turns.
+    """The data of a control that has no activations, or the condition of each turn
+    (one-hot) in their place; that of others is unchanged.
 
     Args:
         dataset: N turns.
         control: which one.
         conditions: (N,) indices.
-        held_out: (N,) True for turns whose labels are never exchanged.
-        rng: exchanges the labels.
     """
-    if control == "coordinates":
+    if control == "no_activations":
         shape = (len(dataset.inputs), dataset.inputs.shape[-1])
         return _told(dataset, np.zeros(shape, dtype=np.float32))
     if control == "conditions":
@@ -463,17 +487,38 @@ def controlled(
         # values.
         one_hot = np.eye(conditions.max() + 1, dtype=np.float32)
         return _told(dataset, one_hot[conditions])
-
-    if control == "shuffled":
-        labels = dataset.labels.copy()
-        # Turns without a label stay without one.
-        of_turns = labels.reshape(len(labels), -1)
-        trained = np.flatnonzero(~held_out & ~np.isnan(of_turns).any(axis=1))
-        labels[trained] = dataset.labels[rng.permutation(trained)]
-        return replace(dataset, labels=labels)
-
-    # The others differ in their source.
     return dataset
+
+
+def exchanged(train: ProbeDataset, rng: np.random.Generator) -> ProbeDataset:
+    """The training data with each world's labels in place of another's.
+
+    Labels of one world are alike. They are exchanged together, so that a fit to them is
+    as unsure as one to true labels, but in another order: a turn's number tells nothing
+    of them. Turns without a label stay without one.
+    """
+    labels = train.labels.copy()
+    of_turns = labels.reshape(len(labels), -1)
+    labelled = np.flatnonzero(~np.isnan(of_turns).any(axis=1))
+    worlds = grouped(labelled.tolist(), lambda row: str(train.groups[row]))
+    others = rng.permutation(list(worlds))
+    for own, other in zip(worlds.values(), others, strict=True):
+        theirs = rng.permutation(worlds[str(other)])
+        for i, row in enumerate(own):
+            labels[row] = train.labels[theirs[i % len(theirs)]]
+    return replace(train, labels=labels)
+
+
+def _spread(
+    scores: Mapping[str, NDArray[np.float64]], counts: NDArray[np.bool_]
+) -> Mapping[str, NDArray[np.float32]]:
+    """(1, N) scores of all held-out turns, NaN in those that do not count."""
+    spread = {}
+    for name, of_turns in scores.items():
+        every = np.full((1, len(counts)), np.nan, dtype=np.float32)
+        every[:, counts] = of_turns
+        spread[name] = every
+    return spread
 
 
 def _told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
@@ -490,8 +535,8 @@ def _told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
 
 def _scores(
     probe: Probe, decoded: NDArray[np.float32], test: ProbeDataset
-) -> Mapping[str, NDArray[np.float32]]:
-    """(1, N) scores of the turns by the measurement that is their mean."""
+) -> dict[str, NDArray[np.float64]]:
+    """(N,) scores of the turns by the measurement that is their mean."""
     if not isinstance(probe, ScoresTurns):
         return {}
     scores = {}
@@ -500,13 +545,13 @@ def _scores(
             raise GdeError(
                 f"turn_scores: {name}: wanted a score for each of {len(test.groups)} turns, got shape {of_turns.shape}"
             )
-        scores[name] = of_turns[None].astype(np.float32)
+        scores[name] = of_turns
     return scores
 
 
 def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
-    """The report of several initialisations: their mean numbers, and what each of them
-    decoded and scored.
+    """The report of several draws: their mean numbers, and what each of them decoded
+    and scored.
     """
     first = reports[0]
     if len(reports) == 1:
@@ -526,7 +571,7 @@ def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
 def _joined(
     several: Sequence[Mapping[str, NDArray[np.float32]]],
 ) -> Mapping[str, NDArray[np.float32]]:
-    """(K, N) scores of K initialisations, by the names that all of them have."""
+    """(K, N) scores of K draws, by the names that all of them have."""
     shared = {}
     for name in several[0]:
         if all(name in each for each in several):

@@ -131,6 +131,8 @@ def _family(
     for ((fit, name), one), p in zip(found.items(), corrected, strict=True):
         better = meanings[f"{fit.probe}.{name}"].better
         outcome = outcome_of(one.difference, p, better)
+        if p is not None and one.outside is False:
+            outcome = "none"
         judged[fit, name] = replace(one, p=p, outcome=outcome)
     return judged
 

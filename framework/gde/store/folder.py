@@ -344,7 +344,10 @@ class RunFolder:
                     if isinstance(stored, dict)
                     else type(stored).__name__
                 )
-                raise RunFolderError(f"{path}: wanted schema {SCHEMA}, got {got}")
+                advice = f"make it anew with `gde rescore {self.path}`"
+                raise RunFolderError(
+                    f"{path}: wanted schema {SCHEMA}, got {got}: {advice}"
+                )
             measurements = MEASUREMENTS.validate_python(stored["measurements"])
             for each in measurements:
                 # The labels of a fit are text in the file, a layer's number too.

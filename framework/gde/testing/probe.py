@@ -19,6 +19,8 @@ from gde.parts.probe import (
     ScoresTurns,
     input_form,
     is_concurrent,
+    orders_of,
+    reads_one_turn,
 )
 from gde.seeding import generator
 from gde.testing.measurements import check_measurements
@@ -66,6 +68,8 @@ def check_probe(
     concurrent = calling(
         lambda: is_concurrent(probe), "`concurrent` must be True or False"
     )
+    calling(lambda: reads_one_turn(probe), "`one_turn` must be True or False")
+    calling(lambda: orders_of(probe), "`orders` must be a number above 0")
 
     _check_request(probe, model)
     dataset = _dataset(probe, trajectories)

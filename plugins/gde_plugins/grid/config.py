@@ -78,6 +78,10 @@ class GridConfig:
     """Allowed turns as a multiple of the shortest path, rounded up (Arghal et al. 2026,
     section 4).
     """
+    horizon: Annotated[int, Ge(1)] | None = None
+    """Most turns of an episode, e.g. 1 to ask for first turns alone; none: no other
+    limit.
+    """
     grids: FilePath | None = None
     """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of
     random ones.
@@ -165,8 +169,8 @@ class GridConfig:
         """Return the allowed turns for a number of needed steps."""
         # Rounded first: 1.1 x 10 is a little more than 11 in floating point and must
         # not become 12.
-        turns = round(self.horizon_factor * steps, 9)
-        return math.ceil(turns)
+        allowed = math.ceil(round(self.horizon_factor * steps, 9))
+        return min(allowed, self.horizon or allowed)
 
     @property
     def distances(self) -> range:

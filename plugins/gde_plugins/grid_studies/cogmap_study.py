@@ -22,6 +22,7 @@ WORLDS = 10
 GENERAL: Mapping[str, Json] = {
     "size": max(SIZES),
     "variants": ["mlp", "linear", "bilinear"],
+    "turns": "all",
 }
 """The general probe in the two variants of the publication, and in one that is linear
 in the activations and can peak.

@@ -132,6 +132,7 @@ def _of_size(general: Plan, size: int, form: InputForm) -> Plan:
     config: dict[str, Json] = {
         "size": size,
         "variants": ["mlp"],
+        "turns": "all",
         "positions": ["pre"],
         "layer": layers,
     }
@@ -149,6 +150,7 @@ def _causal(general: Plan, worlds: int, form: InputForm) -> Plan:
     config: dict[str, Json] = {
         "size": 7,
         "variants": ["bilinear"],
+        "turns": "all",
         "positions": ["pre"],
         "layer": ["early", "middle", "late"],
     }

@@ -13,15 +13,24 @@ it. Reason: docs/statistics.md.
 """
 MAP = (
     Measure(
-        "distance.*",
-        "* distance",
-        "cells",
-        "less",
+        "top1.*",
+        "* found",
+        "share",
+        "more",
         headline=True,
-        phrase="decodes the * at a mean distance of {} from its true cell",
+        phrase="finds the * in {} of turns",
         caveats=PLACELESS,
     ),
-    Measure("top1.*", "* top-1", "share", "more", headline=True, caveats=PLACELESS),
+    Measure(
+        "early.top1.*",
+        "* found early",
+        "share",
+        "more",
+        headline=True,
+        caveats=PLACELESS,
+    ),
+    Measure("code.wall", "Wall code length", "bits", "less", headline=True),
+    Measure("distance.*", "* distance", "cells", "less", caveats=PLACELESS),
     Measure("spread.*", "Distance of all cells decoded as *", "cells", "less"),
     Measure("accuracy.interior", "Interior accuracy", "share", "more"),
     Measure(
@@ -88,18 +97,6 @@ DISTANCE = (
         "share",
         headline=True,
     ),
-)
-PLACES = (
-    Measure(
-        "top1.*",
-        "* row and column right",
-        "share",
-        "more",
-        headline=True,
-        phrase="finds the * in {} of turns",
-    ),
-    Measure("top1.row.*", "* row right", "share", "more"),
-    Measure("top1.column.*", "* column right", "share", "more"),
 )
 PLAN = (
     Measure(

@@ -13,7 +13,6 @@ def gde_probes() -> Sequence[AnyOffer]:
     from gde_plugins.probes.config import (
         CogmapConfig,
         DistanceConfig,
-        PlacesConfig,
         PlanConfig,
     )
 
@@ -23,7 +22,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="decodes the map of the grid: agent, goal, wall or empty for every cell",
             config=CogmapConfig,
             make="gde_plugins.probes.maps.probe:CogmapProbe",
-            version=7,
+            version=8,
             measures=measures.MAP,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
             imports=("torch", "sklearn"),
@@ -39,14 +38,6 @@ def gde_probes() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.ACTIVATIONS, Capability.MDP}),
             imports=("torch",),
             extra="probes",
-        ),
-        ProbeOffer(
-            name="places",
-            summary="decodes row and column of agent, goal and other things, linearly",
-            config=PlacesConfig,
-            make="gde_plugins.probes.places.probe:PlacesProbe",
-            measures=measures.PLACES,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
         ProbeOffer(
             name="plan",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.wording import CONTROLS, MINUS, quantity
+from gde.reporting.wording import CONTROLS, MINUS, brief_outcome, quantity
 from gde_plugins.profile.plans import BLIND, CHANGED
 from gde_plugins.profile.rows import CALLED, ERRS
 
@@ -87,7 +87,7 @@ def _believes(found: Found) -> str:
     beside = ""
     if verdict:
         control, _ = CONTROLS[verdict.control]
-        tested = "not tested" if verdict.p is None else f"p {verdict.p:.2g}"
+        tested = brief_outcome(verdict)
         beside = f", {_points(verdict.difference)} against {control}, {tested}"
     return (
         f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"

@@ -26,7 +26,6 @@ BLIND = "judge-blind"
 """The episodes of the judge, before the baseline that reads nothing alone."""
 LANGUAGE = "gpt-oss"
 """The agent that reads any world as text and asks a language model."""
-PROBES = ("cogmap", "distance", "plan")
 CHANGED = ("agent", "goal")
 """What the causal tests change: walls would need more worlds."""
 LEAST = 40
@@ -90,11 +89,15 @@ def _own(
     causes: dict[str, Json] = {"things": list(CHANGED), "doses": [1.0]}
     believing = (*acting, "beliefs", "errors", "following", "meg-belief")
     maps = plan("grid", config.worlds, *believing, size=9, density=0.6)
+    mapping: dict[str, Json] = {"variants": ["places", "bilinear"], "turns": "all"}
     yield (
         "beliefs",
         replace(
             maps,
-            probes=tuple(Choice(name=probe, config=reading) for probe in PROBES),
+            probes=(
+                Choice(name="cogmap", config={**mapping, **reading}),
+                *(Choice(name=probe, config=reading) for probe in ("distance", "plan")),
+            ),
             metrics=(*maps.metrics, Choice(name="causes", config=causes)),
             episodes=max(LEAST, maps.episodes),
         ),

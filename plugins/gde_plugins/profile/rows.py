@@ -27,8 +27,8 @@ NOWHERE: Labels = {}
 CONTROLS = {"random weights": "untrained", "shuffled labels": "shuffled"}
 """Column to the control of the probe."""
 
-READ: Labels = {"variant": "mlp", "position": "pre"}
-"""The fits whose numbers are shown: an MLP, before any reasoning."""
+READ: Labels = {"variant": "places", "position": "pre"}
+"""The fits whose numbers are shown: the default reader, before any reasoning."""
 FITTED: Labels = {**READ, "fit": "none"}
 
 
@@ -166,7 +166,8 @@ ASKED = (
         "Distance to the goal decoded, error",
         "distance.mae",
         BELIEVES,
-        chance="distance.mae.mean",
+        {"variant": "mlp", "position": "pre"},
+        "distance.mae.mean",
     ),
     _read(
         "Actions optimal on the decoded map",

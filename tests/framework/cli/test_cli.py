@@ -101,7 +101,7 @@ def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
         "measurements",
         "failures",
     }
-    assert (result["schema"], result["status"], result["failures"]) == (1, "ok", [])
+    assert (result["schema"], result["status"], result["failures"]) == (2, "ok", [])
     (success,) = result["measurements"]
     assert success.keys() >= {"name", "value", "unit", "n", "interval", "where"}
     assert (success["name"], success["value"], success["n"], success["where"]) == (

@@ -140,9 +140,9 @@ WRONG = {
         settings=("run.max_cost=1",), says="run.max_cost: .*model.prices=PROMPT,ANSWER"
     ),
     "weights": Wrong(
-        settings=("places.weights=nano",),
-        probe="places",
-        says="'nano' cannot replay the answers of .*prompt has 100 tokens there and .*set places.weights",
+        settings=("cogmap.weights=nano",),
+        probe="cogmap",
+        says="'nano' cannot replay the answers of .*prompt has 100 tokens there and .*set cogmap.weights",
     ),
     "quota": Wrong(
         answer=always(refused("pay first", 402)), says="quota of this key is spent"

@@ -20,7 +20,16 @@ from gde_plugins.pages.contest_page import difference_tables
 
 MAIN = Fit(probe="p", variant="v", layer=1, position="pre")
 DEEP = replace(MAIN, layer=2)
-OWN = Verdict(control="untrained", difference=-1.0, p=0.01, outcome="better", worlds=9)
+OWN = Verdict(
+    control="untrained",
+    difference=-1.0,
+    p=0.01,
+    outcome="better",
+    worlds=9,
+    draws=19,
+    outside=True,
+    assumes="normal",
+)
 WORLDS = 20
 MEASURES = (
     Measure(name="p.error", title="Error", better="less", headline=True),
@@ -129,6 +138,7 @@ def test_b_is_tested_against_a_in_pairs_of_worlds(
     assert row.a.verdict == row.b.verdict == OWN
     found = between(row)
     assert (found.control, found.outcome, found.worlds) == ("A", outcome, WORLDS)
+    assert (found.draws, found.outside, found.assumes) == (1, None, "")
     assert found.difference == pytest.approx(-0.5, abs=0.2)
     assert found.interval is not None and found.interval[1] < 0
     assert found.p is not None and found.p < 0.01
@@ -150,7 +160,7 @@ def test_only_worlds_that_both_held_out_are_pairs() -> None:
     assert difference(*compared(a, few)) == ""
 
 
-def test_all_turns_and_initialisations_of_a_world_are_averaged() -> None:
+def test_all_turns_and_draws_of_a_world_are_averaged() -> None:
     """But for turns without a score."""
     of_a = report(MAIN, of_worlds(2.0), turns=4)
     scores = of_a.scores["error"]
@@ -259,11 +269,11 @@ def test_terminal_and_page_say_the_same() -> None:
     (row,) = compared(a, b)
     of_a, of_b, of_difference = _probe_lines(row)
     assert (
-        of_a[3]
-        == of_b[3]
-        == "better than random weights by 1.00\u00a0cells, p\u00a00.010"
+        of_a[3] == of_b[3] == "better than random weights by 1.00\u00a0cells,"
+        " outside all 19 random initialisations"
     )
     assert of_difference[3].startswith("better than A by ")
+    assert ", p\u00a0< 0.001" in of_difference[3]
 
     found = Compared(runs=(), paired=True, rows=(), notes=(), probes=(row,))
     *_, (_, table) = difference_tables(found)

@@ -15,6 +15,17 @@ from gde.reporting.findings import headlines
 from gde.reporting.wording import SPACE
 
 MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
+DRAWN = Verdict(
+    control="untrained",
+    difference=0.3,
+    interval=(0.25, 0.35),
+    p=0.0001,
+    outcome="better",
+    worlds=9,
+    draws=19,
+    outside=True,
+    assumes="normal",
+)
 SUBJECT = Subject(
     agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180
 )
@@ -32,23 +43,19 @@ def with_numbers(result: Result, *measurements: Measurement) -> Result:
     return replace(result, measurements=measurements, subject=SUBJECT)
 
 
-def off(cells: float, fit: Fit = MAIN) -> list[Measurement]:
-    """The fit's distances of agent and goal, give or take 0.1."""
-    names, around = (
-        ("cogmap.distance.agent", "cogmap.distance.goal"),
-        (cells - 0.1, cells + 0.1),
-    )
+def finds(value: float, fit: Fit = MAIN) -> list[Measurement]:
+    """The fit's shares of turns with agent and goal found, give or take 5 %."""
     return [
         Measurement(
             name=name,
-            value=cells,
-            unit="cells",
+            value=value,
+            unit="share",
             n=9,
-            interval=around,
+            interval=(value - 0.05, value + 0.05),
             where=fit.where,
             source="cogmap",
         )
-        for name in names
+        for name in ("cogmap.top1.agent", "cogmap.top1.goal")
     ]
 
 
@@ -103,60 +110,71 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
     ("verdict", "text"),
     [
         (
-            Verdict(
-                control="untrained",
-                difference=-2.5,
-                interval=(-2.8, -2.2),
-                p=0.004,
-                outcome="better",
-                worlds=9,
-            ),
-            "(better than random weights by 2.50 cells [2.20, 2.80], p 0.004)",
+            DRAWN,
+            "(better than random weights by 30.0 points [25.0, 35.0], outside all 19 random initialisations)",
         ),
         (
-            Verdict(
-                control="untrained",
-                difference=1.5,
-                interval=(1.2, 1.8),
-                p=0.0001,
-                outcome="worse",
-                worlds=9,
-            ),
-            "(worse than random weights by 1.50 cells [1.20, 1.80], p < 0.001)",
+            replace(DRAWN, draws=7),
+            "(better than random weights by 30.0 points [25.0, 35.0], outside all 7 random initialisations, assumed"
+            " to be normal)",
         ),
         (
-            Verdict(
-                control="untrained",
-                difference=-0.5,
-                interval=(-1.2, 0.2),
+            replace(DRAWN, difference=-0.15, interval=(-0.18, -0.12), outcome="worse"),
+            "(worse than random weights by 15.0 points [12.0, 18.0], outside all 19 random initialisations)",
+        ),
+        (
+            replace(
+                DRAWN,
+                difference=0.05,
+                interval=(-0.02, 0.12),
                 p=0.2,
-                detectable=0.9,
+                detectable=0.09,
                 outcome="none",
-                worlds=9,
+                outside=False,
             ),
-            "(no difference from random weights shown; detectable: 0.90 cells)",
+            "(no difference from random weights shown; detectable: 9.0 points)",
         ),
         (
             Verdict(
                 control="untrained",
-                difference=-2.5,
+                difference=0.25,
                 worlds=3,
-                reason="3 held-out worlds; a test needs 6",
+                draws=19,
+                reason="3 worlds; a test needs 6",
             ),
-            "(not tested against random weights: 3 held-out worlds; a test needs 6)",
+            "(not tested against random weights: 3 worlds; a test needs 6)",
         ),
-        (None, "(random weights 3.00 cells [2.90, 3.10], not tested)"),
+        (None, "(random weights 30.0 % [25.0, 35.0], not tested)"),
     ],
 )
 def test_the_probe_is_told_beside_its_strongest_control(
     result: Result, verdict: Verdict | None, text: str
 ) -> None:
     rivals = [
-        *off(5.0, replace(MAIN, control="shuffled")),
-        *off(3.0, replace(MAIN, control="untrained")),
+        *finds(0.1, replace(MAIN, control="shuffled")),
+        *finds(0.3, replace(MAIN, control="untrained")),
     ]
     rivals = [replace(one, verdict=verdict) for one in rivals]
-    said = words(claim(with_numbers(result, *off(0.5), *rivals)).belief)
+    said = words(claim(with_numbers(result, *finds(0.6), *rivals)).belief)
+    assert said.count(text) == 2
+    assert ", p " not in said
+
+
+@pytest.mark.parametrize(
+    ("p", "told"), [(0.004, "p 0.004"), (0.0001, "p < 0.001"), (0.0312, "p 0.031")]
+)
+def test_a_control_that_is_fitted_once_has_a_p_value(
+    result: Result, p: float, told: str
+) -> None:
+    once = replace(
+        DRAWN, control="no_activations", p=p, draws=1, outside=None, assumes=""
+    )
+    rivals = [
+        replace(one, verdict=once)
+        for one in finds(0.3, replace(MAIN, control="no_activations"))
+    ]
+    said = words(claim(with_numbers(result, *finds(0.6), *rivals)).belief)
+    text = f"(better than no activations by 30.0 points [25.0, 35.0], {told})"
     assert said.count(text) == 2
 
 
@@ -165,21 +183,24 @@ def test_another_variant_is_told_where_its_test_has_another_outcome(
 ) -> None:
     def of(variant: str, verdict: Verdict) -> list[Measurement]:
         fit = replace(MAIN, variant=variant)
-        control = off(3.0, replace(fit, control="untrained"))
-        return [*off(0.5, fit), *(replace(one, verdict=verdict) for one in control)]
+        control = finds(0.3, replace(fit, control="untrained"))
+        return [*finds(0.6, fit), *(replace(one, verdict=verdict) for one in control)]
 
-    none = Verdict(
-        control="untrained", difference=-0.1, p=0.3, outcome="none", worlds=9
-    )
-    better = replace(none, difference=-2.5, p=0.004, outcome="better")
+    better = replace(DRAWN, interval=None)
+    none = replace(better, difference=0.02, p=0.3, outcome="none", outside=False)
     untested = replace(
-        none, p=None, outcome="untested", reason="3 held-out worlds; a test needs 6"
+        none,
+        p=None,
+        outcome="untested",
+        outside=None,
+        reason="3 worlds; a test needs 6",
     )
     numbers = of("mlp", none) + of("bilinear", better)
     numbers += of("ridge", none) + of("linear", untested)
     said = words(claim(with_numbers(result, *numbers)).belief)
     assert said.endswith(
-        "in held-out worlds. Variant bilinear, agent distance: better than random weights by 2.50 cells, p 0.004."
+        "in held-out worlds. Variant bilinear, agent found: better than random weights by 30.0 points, outside all 19"
+        " random initialisations."
     )
 
 
@@ -191,7 +212,7 @@ def test_which_control_is_the_strongest_depends_on_what_is_better(
 ) -> None:
     """Where neither is, the one that comes nearest is told."""
     measure = Measure(name="mine.score", title="Score", better=better, headline=True)  # type: ignore[arg-type]
-    values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "embeddings": 5.0}
+    values = {"none": 3.2, "shuffled": 1.0, "untrained": 3.0, "no_activations": 5.0}
     fits = {
         name: Fit(probe="mine", variant="mlp", layer=1, position="pre", control=name)
         for name in values
@@ -215,7 +236,7 @@ def test_which_control_is_the_strongest_depends_on_what_is_better(
 
 
 def test_a_probe_without_controls_says_so(result: Result) -> None:
-    assert "no control was measured" in claim(with_numbers(result, *off(0.5))).belief
+    assert "no control was measured" in claim(with_numbers(result, *finds(0.5))).belief
 
 
 def test_a_probe_that_declares_nothing_is_told_by_its_first_number(
@@ -256,8 +277,9 @@ def test_without_probes_nothing_is_said_of_beliefs(result: Result) -> None:
 
 def test_the_main_fit_is_the_first_whatever_it_scored(result: Result) -> None:
     better = replace(MAIN, layer=5)
-    said = words(claim(with_numbers(result, *off(9.0), *off(0.5, better))).belief)
-    assert "layer 3" in said and "9.00 cells" in said
+    said = words(claim(with_numbers(result, *finds(0.1), *finds(0.9, better))).belief)
+    assert "layer 3" in said and "finds the agent in 10.0 %" in said
+    assert "90.0 %" not in said
     assert main_report(()) is None
 
 
@@ -335,11 +357,11 @@ def test_cautions_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> 
     caveat = result.meanings["cogmap.top1.agent"].caveat({"variant": "linear"})
     told = {
         variant: claim(
-            with_numbers(result, *off(1.4, replace(MAIN, variant=variant)))
+            with_numbers(result, *finds(0.4, replace(MAIN, variant=variant)))
         ).cautions
-        for variant in ("linear", "mlp")
+        for variant in ("linear", "mlp", "places")
     }
-    assert told == {"linear": (caveat,), "mlp": ()}
+    assert told == {"linear": (caveat,), "mlp": (), "places": ()}
     assert len(caveat) < 155  # fits into two lines of a terminal
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from gde.data.result import Measurement, Result
 from gde.reporting.contest import Contended, contended
 from gde.reporting.probe_differences import against_control
 from gde.reporting.terminal.contest_screen import contest_screen
+from gde.reporting.wording import SPACE
 from gde_plugins.pages.contest_page import contest_page
 
 REASON = "no turn has activations"
@@ -25,7 +27,7 @@ def found(result: Result) -> Comparison:
         value=None,
         unit="",
         n=0,
-        where=Fit(probe="cogmap", variant="mlp", layer=3, position="pre").where,
+        where=Fit(probe="cogmap", variant="places", layer=3, position="pre").where,
         reason=REASON,
         source="cogmap",
     )
@@ -49,9 +51,15 @@ def test_a_headline_of_a_probe_is_that_of_its_main_fit(
     found: Comparison, result: Result
 ) -> None:
     listed = of_probes(found)
-    assert {"cogmap.distance.agent", "cogmap.top1.goal"} <= listed.keys()
-    one = listed["cogmap.distance.agent"]
-    assert one.title == "cogmap (mlp, layer 3, before reasoning): agent distance"
+    assert [*listed] == [
+        "cogmap.top1.agent",
+        "cogmap.top1.goal",
+        "cogmap.early.top1.agent",
+        "cogmap.early.top1.goal",
+        "cogmap.code.wall",
+    ]
+    one = listed["cogmap.top1.agent"]
+    assert one.title == "cogmap (places, layer 3, before reasoning): agent found"
     ours = one.numbers["probed"]
     assert ours in result.measurements
     # The verdict is the one that the variant's own result has.
@@ -73,19 +81,43 @@ def test_the_screen_begins_with_a_number_of_each_source(found: Comparison) -> No
     lines = contest_screen(found)
     assert max(map(len, lines)) <= 80
     # The ranking has the success, so that the others begin with the probe.
-    title = lines.index("cogmap (mlp, layer 3, before reasoning): agent distance")
+    title = lines.index("cogmap (places, layer 3, before reasoning): agent found")
     assert any("uccess" in line for line in lines[:title])
-    assert "p 0.031 against coordinates only" in lines[title + 1]
+    assert "outside all 19 (random weights)" in lines[title + 1]
     assert REASON in lines[title + 2]
 
 
-def test_a_worse_probe_is_said_to_be_so(found: Comparison, result: Result) -> None:
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"outcome": "worse"}, "worse, outside all 19 (random weights)"),
+        ({"outcome": "none", "outside": False}, "no difference (random weights)"),
+        (
+            {"outcome": "untested", "p": None, "outside": None},
+            "not tested (random weights)",
+        ),
+        (
+            {"control": "no_activations", "outside": None, "outcome": "better"},
+            "p 0.020 (no activations)",
+        ),
+        (
+            {"control": "conditions", "outside": None, "outcome": "worse"},
+            "worse, p 0.020 (condition only)",
+        ),
+        (None, "no control"),
+    ],
+)
+def test_the_test_of_a_probe_is_told_in_short(
+    found: Comparison, result: Result, changes: dict[str, Any] | None, told: str
+) -> None:
     swapped = []
     for one in result.measurements:
         verdict = one.verdict
         if verdict is not None:
-            verdict = replace(verdict, outcome="worse", p=0.02)
+            verdict = replace(verdict, p=0.02)
+            verdict = replace(verdict, **changes) if changes is not None else None
         swapped.append(replace(one, verdict=verdict))
-    worse = replace(result, measurements=tuple(swapped))
-    lines = contest_screen(replace(found, results={"probed": worse}))
-    assert any("p 0.020 worse than coordinates only" in line for line in lines)
+    changed = replace(result, measurements=tuple(swapped))
+    lines = contest_screen(replace(found, results={"probed": changed}))
+    title = lines.index("cogmap (places, layer 3, before reasoning): agent found")
+    assert lines[title + 1].replace(SPACE, " ").endswith(f"], {told}")

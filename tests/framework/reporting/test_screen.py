@@ -67,7 +67,7 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert fits(shown)
     text = "\n".join(lines(shown))
     assert "reached the goal in" in " ".join(shown.finding)
-    for title in ("Success rate", "Accuracy", "Agent distance", "coordinates only"):
+    for title in ("Success rate", "Accuracy", "Agent found", "random weights"):
         assert title in text
     assert "size" not in text, "breakdowns are for --all"
     assert shown.notes[-2] == "report: runs/example/report.html"
@@ -129,7 +129,7 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
         shown.notes[-1],
     )
     assert "reached the goal in" in " ".join(shown.finding)
-    assert any(line.startswith("cogmap (mlp") for line in shown.finding)
+    assert any(line.startswith("cogmap (places") for line in shown.finding)
 
 
 def test_the_header_says_which_model_was_asked_when_and_for_how_much(
@@ -183,7 +183,7 @@ def test_a_probe_never_stands_without_its_control(result: Result) -> None:
         one for one in result.measurements if one.where.get("control") in {None, "none"}
     )
     for measurements, beside in (
-        (result.measurements, "coordinates only"),
+        (result.measurements, "random weights"),
         (alone, "no control"),
     ):
         rows = [
@@ -192,6 +192,31 @@ def test_a_probe_never_stands_without_its_control(result: Result) -> None:
             if line.startswith("Agent")
         ]
         assert rows and all(beside in row for row in rows)
+
+
+def test_a_row_has_whole_per_cents_and_the_test_against_its_control(
+    result: Result,
+) -> None:
+    decoded = tuple(one for one in result.measurements if Fit.of(one) is not None)
+    shown = screen(replace(result, measurements=decoded, failures=())).finding
+    head = shown.index(
+        "cogmap (places, layer 3, before reasoning), best control and test on the right"
+    )
+    cells = [re.split("  +", line) for line in shown[head + 1 :]]
+    random = "outside all 19"
+    assert cells == [
+        ["Agent found", "49 %", "[44, 54]", "random weights 20 %", random],
+        ["Goal found", "43 %", "[39, 48]", "random weights 17 %", random],
+        ["Agent found early", "37 %", "[33, 41]", "random weights 15 %", random],
+        ["Goal found early", "31 %", "[28, 34]", "random weights 12 %", random],
+        [
+            "Wall code length",
+            "0.36 bits",
+            "[0.33, 0.40]",
+            "random weights 0.61",
+            random,
+        ],
+    ]
 
 
 def test_the_cause_of_a_failure_is_read_to_its_end(result: Result) -> None:

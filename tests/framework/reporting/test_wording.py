@@ -1,10 +1,42 @@
 """Numbers as people read them."""
 
+from dataclasses import replace
+
 import pytest
 
+from gde.data.probe import CONTROLS
 from gde.data.verdict import Outcome, Verdict
 from gde.numerics.stats import Interval
-from gde.reporting.wording import MINUS, SPACE, counted, number, verdict_text
+from gde.reporting import wording
+from gde.reporting.wording import (
+    MINUS,
+    SPACE,
+    brief_outcome,
+    counted,
+    difference_text,
+    listed,
+    number,
+    verdict_text,
+)
+
+ONCE = Verdict(
+    control="no_activations",
+    difference=2.0,
+    interval=(1.0, 4.0),
+    p=0.01,
+    outcome="better",
+    worlds=9,
+)
+DRAWN = replace(
+    ONCE, control="untrained", draws=19, outside=True, assumes="normal", p=0.0001
+)
+NOTHING = replace(ONCE, p=0.2, outcome="none")
+DRAWN_NOTHING = replace(DRAWN, p=0.02, outside=False, outcome="none")
+"""A p value below 0.05 alone shows no difference from draws."""
+
+
+def words(text: str) -> str:
+    return text.replace(SPACE, " ")
 
 
 @pytest.mark.parametrize(
@@ -53,13 +85,81 @@ def test_clusters_stand_beside_a_number_of_observations_that_differs(
 def test_a_finding_says_its_direction_in_words_and_its_size_without_a_sign(
     difference: float, interval: Interval, outcome: Outcome, relation: str
 ) -> None:
-    found = Verdict(
-        control="untrained",
-        difference=difference,
-        interval=interval,
-        p=0.01,
-        outcome=outcome,
-        worlds=9,
+    changes = {"difference": difference, "interval": interval, "outcome": outcome}
+    once = replace(ONCE, **changes)  # type: ignore[arg-type]
+    text = words(verdict_text(once, "bits"))
+    assert text == f"{relation} no activations by 2.00 bits [1.00, 4.00], p 0.010"
+
+    drawn = replace(DRAWN, **changes)  # type: ignore[arg-type]
+    text = words(verdict_text(drawn, "bits"))
+    assert text == (
+        f"{relation} random weights by 2.00 bits [1.00, 4.00],"
+        " outside all 19 random initialisations"
     )
-    text = verdict_text(found, "bits").replace(SPACE, " ")
-    assert text == f"{relation} random weights by 2.00 bits [1.00, 4.00], p 0.010"
+
+
+@pytest.mark.parametrize(
+    ("control", "draws", "told"),
+    [
+        ("untrained", 19, "outside all 19 random initialisations"),
+        ("untrained", 25, "outside all 25 random initialisations"),
+        (
+            "untrained",
+            18,
+            "outside all 18 random initialisations, assumed to be normal",
+        ),
+        ("shuffled", 5, "outside all 5 exchanges of labels, assumed to be normal"),
+    ],
+)
+def test_few_draws_are_said_to_be_assumed_to_be_normal(
+    control: str, draws: int, told: str
+) -> None:
+    """Outside of 19 one more lies in one of twenty cases, whatever they are drawn from."""
+    found = replace(DRAWN, control=control, draws=draws)
+    assert words(verdict_text(found, "bits")).endswith(f"[1.00, 4.00], {told}")
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (ONCE, "p 0.010"),
+        (replace(ONCE, p=0.0001), "p < 0.001"),
+        (replace(ONCE, outcome="worse"), "worse, p 0.010"),
+        (replace(ONCE, outcome="different"), "p 0.010"),
+        (NOTHING, "p 0.200"),
+        (DRAWN, "outside all 19"),
+        (replace(DRAWN, draws=7), "outside all 7"),
+        (replace(DRAWN, outcome="worse"), "worse, outside all 19"),
+        (DRAWN_NOTHING, "no difference"),
+        (replace(DRAWN, p=0.2, outcome="none"), "no difference"),
+        (replace(DRAWN, p=None, outcome="untested", outside=None), "not tested"),
+        (None, "not tested"),
+    ],
+)
+def test_a_cell_has_the_outcome_of_a_test_in_short(
+    found: Verdict | None, told: str
+) -> None:
+    assert words(brief_outcome(found)) == told
+
+
+def test_only_of_a_control_that_is_fitted_once_is_a_p_value_told() -> None:
+    assert words(difference_text(NOTHING, "bits")) == (
+        "difference 2.00 bits [1.00, 4.00], p 0.200"
+    )
+    assert words(difference_text(DRAWN_NOTHING, "bits")) == (
+        "difference 2.00 bits [1.00, 4.00]"
+    )
+    text = words(verdict_text(DRAWN_NOTHING, "bits"))
+    assert text == "no difference from random weights shown"
+
+
+def test_every_control_has_a_name() -> None:
+    assert wording.CONTROLS.keys() == {*CONTROLS}
+
+
+@pytest.mark.parametrize(
+    ("texts", "text"),
+    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")],
+)
+def test_the_last_of_a_list_follows_an_and(texts: list[str], text: str) -> None:
+    assert listed(texts) == text

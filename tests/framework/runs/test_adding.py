@@ -405,7 +405,7 @@ def test_a_damaged_result_is_made_again_but_not_added_to(
     run: Result, asking: Catalogue
 ) -> None:
     path = Path(run.run) / "result.json"
-    path.write_text(json.dumps({"schema": 1}))
+    path.write_text(json.dumps({"schema": 2}))
     with pytest.raises(
         RunFolderError, match=r"is not as gde wrote it: make it again with `gde rescore"
     ):

@@ -28,6 +28,8 @@ from gde import (
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import evaluate
+from gde.stages.alike_worlds import joined_clusters
+from gde.stages.probing import MODEL, untrained_sources
 from gde.store.folder import RunFolder, result_json
 
 Values = dict[str, float | None]
@@ -254,23 +256,112 @@ def test_probes_come_with_every_control(run: Callable[[Plan], Result]) -> None:
         for each in result.measurements
         if each.name == "where.accuracy"
     }
-    assert found.keys() == {
-        "none",
-        "coordinates",
-        "shuffled",
-        "untrained",
-        "embeddings",
-    }
+    assert found.keys() == {"none", "no_activations", "shuffled", "untrained"}
     assert found["none"] == 1.0
     # The planted texts recur in other worlds, so even a random embedding of whole texts
     # can be learned by heart.
-    blind = [found[control] for control in ("coordinates", "shuffled", "embeddings")]
+    blind = [found[control] for control in ("no_activations", "shuffled")]
     assert all(value is not None and value < 0.6 for value in blind)
     assert result.provenance["notice"] == "No real model: planted."
     reports = load_evidence(Path(result.run)).probe_reports
+    n_fits = {each.fit.control: 1 + len(each.further) for each in reports}
+    assert n_fits == {"none": 1, "no_activations": 1, "shuffled": 5, "untrained": 5}
     tested = {episode for each in reports for episode, _ in each.rows}
     assert all({episode for episode, _ in each.rows} == tested for each in reports)
     assert 0 < len(tested) < 30
+
+
+class OneTurn(WhereProbe):
+    """Reads one turn of each world."""
+
+    one_turn = True
+
+
+def turns_of_sources(run: str) -> dict[str, set[tuple[str, int]]]:
+    """The turns whose activations are stored, by source."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    with closing(RunFolder.open(Path(run)).journal()) as journal:
+        for row in journal.query("SELECT source, episode, turn FROM activations"):
+            found.setdefault(row["source"], set()).add((row["episode"], row["turn"]))
+    return found
+
+
+def sources(initialisations: int) -> list[str]:
+    return [MODEL, *untrained_sources(initialisations)]
+
+
+def test_random_weights_are_read_in_one_turn_of_each_world_where_no_other_counts(
+    run: Callable[[Plan], Result],
+) -> None:
+    asking = plan("asking", env="long-corridor")
+    result = run(replace(asking, probes=(OneTurn,), episodes=12, learning=False))
+    evidence = load_evidence(Path(result.run))
+    worlds = joined_clusters(evidence.trajectories)
+    stored = turns_of_sources(result.run)
+    every = set()
+    for one in evidence.trajectories:
+        every.update((str(one.key), turn.index) for turn in one.turns)
+    chosen = stored["untrained"]
+    assert sorted(worlds[one] for one, _ in chosen) == sorted(set(worlds.values()))
+    assert stored == {MODEL: every, **dict.fromkeys(untrained_sources(19), chosen)}
+
+    for each in evidence.probe_reports:
+        # Of the model's own activations all held-out turns are decoded.
+        is_read = chosen if each.fit.control == "untrained" else every
+        held_out = {row for row in is_read if worlds[row[0]] in each.worlds}
+        assert set(each.rows) == held_out
+        assert len(each.decoded) == len(held_out)
+        assert each.n_test == len(set(each.worlds))
+        assert each.n_train == len(chosen) - each.n_test
+
+
+@pytest.mark.parametrize(
+    ("probes", "width", "wanted", "drawn"),
+    [
+        ((OneTurn,), 64, None, 19),
+        # A model of two layers has about a billion parameters from here on.
+        ((OneTurn,), 6454, None, 19),
+        ((OneTurn,), 6455, None, 5),
+        ((OneTurn,), 64, 2, 2),
+        ((WhereProbe,), 64, None, 5),
+        ((OneTurn, WhereProbe), 64, None, 19),
+    ],
+)
+def test_a_small_model_read_in_one_turn_a_world_is_initialised_most_often(
+    run: Callable[[Plan], Result],
+    probes: tuple[type[WhereProbe], ...],
+    width: int,
+    wanted: int | None,
+    drawn: int,
+) -> None:
+    result = run(
+        replace(
+            plan("asking"),
+            models=(Choice(name="planted", config={"width": width}),),
+            probes=probes,
+            episodes=2,
+            learning=False,
+            initialisations=wanted,
+        )
+    )
+    found = turns_of_sources(result.run)
+    assert sorted(found) == sorted(sources(drawn))
+    # What a probe reads in all turns, it reads of five initialisations.
+    every = WhereProbe in probes
+    assert (found["untrained"] == found[MODEL]) == every
+    if drawn == 19:
+        assert (found["untrained-4"] == found[MODEL]) == every
+        assert found["untrained-5"] < found[MODEL]
+
+
+def test_a_wrong_number_of_turns_is_refused_by_name(
+    run: Callable[[Plan], Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OneTurn, "one_turn", 1)
+    with pytest.raises(
+        GdeError, match="one_turn of OneTurn: wanted True or False, got 1"
+    ):
+        run(replace(plan("asking"), probes=(OneTurn,)))
 
 
 def test_one_world_is_too_few_to_probe_and_the_table_says_so(

@@ -2,14 +2,12 @@
 said.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from gde import (
     ActivationRecord,
@@ -22,7 +20,7 @@ from gde import (
 )
 from gde.data.activations import EMBEDDING
 from gde.stages import capturing
-from gde.stages.capturing import merge, record, record_bags, sequences
+from gde.stages.capturing import merge, record, sequences
 from gde.store.activations import ActivationStore
 from gde.store.journal import Journal
 from gde.testing.parts import PlantedModel
@@ -144,58 +142,3 @@ def test_batches_are_bounded(
         == 5
     )
     assert model.batches == [2, 2, 1]
-
-
-@dataclass
-class Kept:
-    """Keeps in memory what is captured."""
-
-    values: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-
-    def stored(self, *_: object) -> set[object]:
-        return set()
-
-    def write(
-        self, source: str, records: Iterable[tuple[object, ActivationRecord]]
-    ) -> int:
-        found = [
-            {position: values for (_, position), values in each.values.items()}
-            for _, each in records
-        ]
-        self.values = found[0]
-        return len(found)
-
-
-def test_a_bag_knows_nothing_of_the_order_of_its_tokens() -> None:
-    """Not even from how the sum is rounded, which a probe of z-scored values reads."""
-    tokens, seen = np.random.default_rng(0).integers(40, size=200), set()
-    for _ in range(5):
-        np.random.default_rng(len(seen)).shuffle(tokens)
-        kept, places = Kept(), tuple(range(197, 200))
-        episodes = [
-            trajectory(
-                said(prompt_tokens=tuple(tokens.tolist()), positions={"pre": places})
-            )
-        ]
-        record_bags(sequences(episodes, "m"), PlantedModel, "bags", ("pre",), kept)  # type: ignore[arg-type]
-        seen.add(kept.values["pre"].tobytes())
-    assert len(seen) == 1
-
-
-def test_a_bag_is_the_mean_embedding_of_all_tokens_up_to_the_position_for_each_of_its_tokens() -> (
-    None
-):
-    model, kept = PlantedModel(), Kept()
-    sequence = TokenSequence(tokens=(1, 2, 3, 4), positions={"all": (0, 1, 2, 3)})
-    every = model.capture(
-        [sequence], CaptureRequest(layers=(EMBEDDING,), positions=("all",))
-    )[0].values[EMBEDDING, "all"]
-    episodes = [trajectory(said(positions={"pre": (0, 1), "post": (3,)}))]
-    assert (
-        record_bags(
-            sequences(episodes, "m"), lambda: model, "bags", ("pre", "post"), kept
-        )
-        == 1
-    )  # type: ignore[arg-type]
-    assert np.allclose(kept.values["pre"], [every[:2].mean(0)] * 2, atol=1e-6)
-    assert np.allclose(kept.values["post"], [every.mean(0)], atol=1e-6)

@@ -4,7 +4,7 @@ what is said where nothing can be measured.
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import sem, t
 
-from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
+from gde.data.activations import ActivationRecord, CaptureRequest
 from gde.data.completion import Completion, ModelInfo
 from gde.data.measure import Measure, Measures
 from gde.data.observation import World
@@ -32,17 +32,18 @@ from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
 from gde.stages.probing import (
-    BAGS,
+    EXCHANGES,
     MODEL,
     UNTRAINED,
     Fitted,
     ProbeStage,
     averaged,
+    one_turn_of_each,
     shared_out,
     untrained_sources,
 )
 from gde.stages.verdicts import results
-from gde.store.activations import ActivationStore
+from gde.store.activations import ActivationStore, Row
 from gde.store.arrays import read_arrays
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -68,6 +69,7 @@ class Noting:
     """A probe of the number of each turn, which notes what it is given."""
 
     concurrent: bool = False
+    one_turn: object = False
     inputs: str = "concatenated"
     unit: str = "turns"
     variants: Sequence[str] = ("v",)
@@ -167,6 +169,8 @@ def stage(
             begun = journal.begin(one.key, 0, one.world, {}, TURNS)
             asyncio.run(begun)
     settings = {"seed": 3, "conditions": ({},), **options}
+    if "initialisations" in options:
+        settings["initialisations"] = lambda _: options["initialisations"]
     return ProbeStage(trajectories=trajectories, folder=RunFolder(folder), **settings)  # type: ignore[arg-type]
 
 
@@ -178,14 +182,17 @@ def store(
     scale: float = 1.0,
     tokens: Sequence[int] = (1,),
     turns: int = TURNS,
+    only: Set[Row] | None = None,
 ) -> None:
-    """Store activations of every turn: its number times the scale; of so many tokens,
-    by turns.
+    """Store activations of every turn, or of some: its number times the scale; of so
+    many tokens, by turns.
     """
     records = []
     for trajectory in made.trajectories:
         for turn in range(turns):
             episode = str(trajectory.key)
+            if only is not None and (episode, turn) not in only:
+                continue
             n_tokens = tokens[turn % len(tokens)]
             value = np.full((n_tokens, WIDTH), scale * number(episode, turn))
             values = {(layer, position): value.astype(np.float32)}
@@ -272,25 +279,201 @@ def test_each_control_reads_the_activations_of_its_definition(tmp_path: Path) ->
     made, probe = stage(tmp_path), Noting()
     store(made)
     store(made, UNTRAINED, scale=2)
-    store(made, BAGS, layer=EMBEDDING, scale=3)
-    controls: tuple[Control, ...] = (
-        "none",
-        "shuffled",
-        "coordinates",
-        "untrained",
-        "embeddings",
-    )
+    controls: tuple[Control, ...] = ("none", "no_activations", "untrained", "shuffled")
     reports = fitted(made, probe, *map(of, controls))
     assert [report.fit.control for report in reports] == [*controls]
-    plain = probe.tested[0]
-    for control, test, scale in zip(
-        controls, probe.tested, (1, 1, 0, 2, 3), strict=True
-    ):
-        assert np.array_equal(test.inputs, scale * plain.inputs), control
-        assert test.labels.tolist() == plain.labels.tolist(), control
-    shuffled = probe.trained[1].labels.tolist()
-    assert shuffled != probe.trained[0].labels.tolist()
-    assert sorted(shuffled) == sorted(probe.trained[0].labels.tolist())
+    plain, *_ = probe.tested
+    scales = (1, 0, 2, *[1] * EXCHANGES)
+    for test, train, scale in zip(probe.tested, probe.trained, scales, strict=True):
+        assert np.array_equal(test.inputs, scale * plain.inputs)
+        # The labels of held-out turns are never exchanged.
+        assert test.labels.tolist() == plain.labels.tolist()
+        assert np.array_equal(train.inputs, scale * probe.trained[0].inputs)
+    own = probe.trained[0].labels.tolist()
+    for train in probe.trained[1:3]:
+        assert train.labels.tolist() == own
+
+
+def test_labels_are_exchanged_between_whole_worlds_five_times(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), Noting()
+    store(made)
+    fitted(made, probe, WHOLE, of("shuffled"))
+    first, *several = probe.trained
+    exchanges = set()
+    for train in several:
+        assert train.groups.tolist() == first.groups.tolist()
+        # The number of a turn is ten times that of its world, and its own.
+        assert sorted(train.labels) == sorted(first.labels)
+        given = {}
+        for world, label in zip(train.groups, train.labels.tolist(), strict=True):
+            given.setdefault(world, set()).add(label // 10)
+        assert {len(others) for others in given.values()} == {1}
+        others = tuple(other for each in given.values() for other in each)
+        assert sorted(others) == sorted({*first.labels // 10})
+        exchanges.add(others)
+    assert len(several) == len(exchanges) == 5
+    assert tuple(dict.fromkeys((first.labels // 10).tolist())) not in exchanges
+
+
+@dataclass
+class Constant:
+    """Predicts the same everywhere."""
+
+    label: float
+
+    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        return np.full((len(inputs), 1), self.label, np.float32)
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        return {"learned": np.array([self.label], np.float32)}
+
+
+@dataclass
+class First(Noting):
+    """Predicts the first label that it is trained on, which is the score of a turn."""
+
+    fails_after: int = 99
+
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        if len(self.trained) == self.fails_after:
+            raise ValueError("too many fits")
+        self.trained.append(train)
+        return Constant(float(train.labels[0]))
+
+    def turn_scores(
+        self, decoded: NDArray[np.float32], test: ProbeDataset
+    ) -> Mapping[str, NDArray[np.float64]]:
+        return {"first": decoded[:, 0].astype(np.float64)}
+
+    def score(
+        self, readout: Readout, test: ProbeDataset, rng: np.random.Generator
+    ) -> Sequence[Measurement]:
+        value = float(readout.predict(test.inputs).mean())
+        return (Measurement(name="first", value=value, n=len(test.groups)),)
+
+
+def test_exchanges_are_averaged(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), First()
+    store(made)
+    (report,) = fitted(made, probe, of("shuffled"))
+    labels = [float(train.labels[0]) for train in probe.trained]
+    assert len(labels) == EXCHANGES and len(set(labels)) > 1
+    (one,) = report.measurements
+    assert one.value == pytest.approx(np.mean(labels))
+    assert report.scores["first"].tolist() == [[label] * 6 for label in labels]
+    decoded = [report.decoded, *report.further]
+    assert [each.tolist() for each in decoded] == [[[label]] * 6 for label in labels]
+    # What the first learned is kept.
+    (file,) = made.folder.probes.glob("*")
+    assert read_arrays(file)["learned"].tolist() == labels[:1]
+
+
+def test_a_draw_that_fails_is_the_reason_of_its_control(tmp_path: Path) -> None:
+    made, probe = stage(tmp_path), First(fails_after=3)
+    store(made)
+    (report,) = fitted(made, probe, of("shuffled"))
+    assert (report.reason, report.measurements) == ("too many fits", ())
+
+
+WORLD_OF = {str(one.key): one.world.cluster for one in EVERY}
+
+
+def chosen_turns(seed: int = 3) -> set[Row]:
+    """One turn of each world."""
+    every = [(episode, turn) for episode in WORLD_OF for turn in range(TURNS)]
+    return one_turn_of_each(every, WORLD_OF, seed)
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_one_turn_of_each_world_counts_the_same_for_all_fits(
+    tmp_path: Path, seed: int
+) -> None:
+    made, probe = stage(tmp_path, seed=seed, initialisations=2), Scoring(one_turn=True)
+    store(made)
+    chosen = chosen_turns(seed)
+    for source, scale in (("untrained", 2), ("untrained-1", 4)):
+        store(made, source, scale=scale, only=chosen)
+    controls: tuple[Control, ...] = ("none", "no_activations", "shuffled", "untrained")
+    reports = fitted(made, probe, *map(of, controls))
+    numbers = {number(*row) for row in chosen}
+    for train, test in zip(probe.trained, probe.tested, strict=True):
+        assert {*train.labels, *test.labels} == numbers
+        assert len(train.labels) == len(set(train.groups)) == 7
+        assert len(test.labels) == len(set(test.groups)) == 3
+
+    scales = ([1], [0], [1] * EXCHANGES, [2, 4])
+    for report, control, of_draws in zip(reports, controls, scales, strict=True):
+        assert (report.n_train, report.n_test, report.reason) == (7, 3, "")
+        # All held-out turns of the source are decoded, and the chosen ones are scored.
+        n_rows = 3 if control == "untrained" else 6
+        assert len(report.rows) == len(report.worlds) == len(report.decoded) == n_rows
+        expected = [number(*row) if row in chosen else np.nan for row in report.rows]
+        assert np.isfinite(expected).sum() == 3
+        scores = report.scores["mean"]
+        assert np.array_equal(scores, np.outer(of_draws, expected), equal_nan=True)
+        (one,) = report.measurements
+        assert one.value == pytest.approx(np.nanmean(scores))
+        for row, world in zip(report.rows, report.worlds, strict=True):
+            assert WORLD_OF[row[0]] == world
+    decoded = reports[0].decoded[:, 0].tolist()
+    assert decoded == [number(*row) for row in reports[0].rows]
+
+
+def test_turns_are_chosen_by_the_seed() -> None:
+    assert len({frozenset(chosen_turns(seed)) for seed in range(20)}) > 15
+
+
+def test_a_verdict_on_one_turn_of_each_world_is_over_these_alone(
+    tmp_path: Path,
+) -> None:
+    """Each of 40 worlds has two turns; 12 worlds are held out."""
+    trajectories = episodes(*((0, world) for world in range(40)))
+    mean = Measure(name="p.mean", title="Mean", better="more", headline=True)
+    meanings = Measures((mean,))
+    made = stage(tmp_path, trajectories, meanings=meanings)
+    store(made)
+    probe = Scoring(one_turn=True)
+    reports = fitted(made, probe, WHOLE, of("no_activations"))
+    _, other = results(reports, meanings, seed=0)
+    verdict = other.verdict
+    assert verdict is not None
+    assert (verdict.outcome, verdict.worlds, verdict.draws) == ("better", 12, 1)
+    assert verdict.difference == pytest.approx(probe.tested[0].labels.mean())
+
+
+def test_a_sweep_counts_one_turn_of_each_world_in_each_condition(
+    tmp_path: Path,
+) -> None:
+    swept = episodes(*((i, world) for world in range(30) for i in (0, 1)))
+    made = stage(tmp_path, swept, conditions=CONDITIONS[:2])
+    store(made)
+    (report,) = fitted(made, Noting(one_turn=True), WHOLE)
+    whole, small, large = (one.value for one in report.measurements)
+    assert (whole, small, large) == (18, 9, 9)
+
+
+@pytest.mark.parametrize("given", ["yes", 1, None])
+def test_a_wrong_number_of_turns_is_refused_by_name(
+    tmp_path: Path, given: object
+) -> None:
+    made = stage(tmp_path)
+    store(made)
+    (report,) = fitted(made, Noting(one_turn=given), WHOLE)
+    assert report.reason == f"one_turn of Noting: wanted True or False, got {given!r}"
+
+
+@pytest.mark.parametrize("given", [0, -1, 2.0, "five"])
+def test_a_wrong_number_of_orders_is_refused_by_name(
+    tmp_path: Path, given: object
+) -> None:
+    made = stage(tmp_path, episodes(*((0, i) for i in range(14))), learning=True)
+    store(made)
+    probe = Coding()
+    probe.orders = given  # type: ignore[attr-defined]
+    (report,) = fitted(made, probe, WHOLE)
+    assert report.reason == f"orders of Coding: wanted a number above 0, got {given!r}"
 
 
 def test_random_weights_are_averaged_over_their_initialisations(
@@ -316,7 +499,9 @@ def test_random_weights_are_averaged_over_their_initialisations(
     # Far wider than the interval of any single one, which is a thousandth of it.
     assert one.interval[1] - one.interval[0] > 5 * labels.mean()
     # Of a single one nothing is averaged.
-    (alone,) = fitted(replace(made, initialisations=1), Scoring(), of("untrained"))
+    (alone,) = fitted(
+        replace(made, initialisations=lambda _: 1), Scoring(), of("untrained")
+    )
     assert alone.scores["mean"] == pytest.approx(2 * labels[None])
 
 
@@ -364,7 +549,7 @@ def test_no_share_of_several_initialisations_lies_beyond_0_and_1() -> None:
 def test_a_number_that_one_initialisation_lacks_has_a_reason() -> None:
     one = of_initialisations(0.1, 0.5, None)
     assert (one.value, one.interval) == (None, None)
-    assert one.reason == "not measured for every initialisation"
+    assert one.reason == "not measured for every draw"
 
 
 @dataclass
@@ -425,7 +610,7 @@ def test_probes_of_tokens_get_them_padded_and_others_side_by_side(
 def test_an_episode_is_labelled_once_for_all_fits_of_a_probe(tmp_path: Path) -> None:
     made, probe = stage(tmp_path), Noting()
     store(made)
-    fitted(made, probe, WHOLE, of("shuffled"), of("coordinates"))
+    fitted(made, probe, WHOLE, of("shuffled"), of("no_activations"))
     assert sorted(probe.labelled) == sorted(str(one.key) for one in EVERY)
 
 
@@ -485,17 +670,14 @@ def test_a_place_without_activations_is_said_to_have_none(
     assert (report.rows, report.decoded.shape) == ((), (0,))
 
 
-def test_activations_that_never_differ_are_refused_but_for_a_bag_of_tokens(
-    tmp_path: Path,
-) -> None:
+def test_activations_that_never_differ_are_refused(tmp_path: Path) -> None:
     made = stage(tmp_path)
     store(made, scale=0)
-    store(made, BAGS, layer=EMBEDDING, scale=0)
-    constant, bag = fitted(made, Noting(), WHOLE, of("embeddings"))
-    assert constant.reason == (
-        "the activations at position 'pre' of layer 1 are the same in every turn"
-    )
-    assert (bag.reason, bag.n_test) == ("", 6)
+    store(made, UNTRAINED, scale=0)
+    for report in fitted(made, Noting(), WHOLE, of("shuffled"), of("untrained")):
+        assert report.reason == (
+            "the activations at position 'pre' of layer 1 are the same in every turn"
+        )
 
 
 def test_a_single_turn_is_not_said_to_repeat_itself(tmp_path: Path) -> None:
@@ -642,10 +824,11 @@ def test_every_use_of_chance_has_random_numbers_of_its_own(tmp_path: Path) -> No
     made, probe = stage(tmp_path, swept, conditions=CONDITIONS[:2]), Noting()
     store(made)
     fitted(made, probe, WHOLE, of("shuffled"), WHOLE)
-    # Fit, score and two conditions; fit and score of the control; the first again.
-    assert len(probe.draws) == 10
+    # Fit, score and two conditions; fit and score of each exchange; the first again.
+    assert len(probe.draws) == 4 + 2 * EXCHANGES + 4
     assert len(set(probe.draws[:6])) == 6
-    assert probe.draws[6:] == probe.draws[:4]
+    assert not set(probe.draws[4:-4]) & set(probe.draws[:4])
+    assert probe.draws[-4:] == probe.draws[:4]
 
 
 def test_threads_share_the_fits_of_a_probe_that_allows_it(tmp_path: Path) -> None:
@@ -674,7 +857,7 @@ def test_fits_are_shared_out_evenly_and_those_of_one_place_stay_together() -> No
         *(of("none", variant=variant) for variant in "ab"),
         *(of("shuffled", variant=variant) for variant in "ab"),
         *(of("untrained", variant=variant) for variant in "ab"),
-        *(of("embeddings", variant=variant) for variant in "ab"),
+        *(of("untrained", position="post", variant=variant) for variant in "ab"),
         *(of("none", position="post", variant=variant) for variant in "ab"),
     ]
     lanes = shared_out(fits, 2)

@@ -2,6 +2,7 @@
 report.
 """
 
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -21,7 +22,14 @@ from gde.data.probe import (
     ProbeReport,
 )
 from gde.errors import GdeError
-from gde.stages.probing import OF_A_LAYER, controlled, dataset_classes, list_fits
+from gde.stages.probing import (
+    OF_A_LAYER,
+    dataset_classes,
+    exchanged,
+    list_fits,
+    one_turn_of_each,
+    told,
+)
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report
 from gde.testing.plan_probe import PlanProbe
@@ -79,7 +87,7 @@ def test_every_variant_at_every_position_has_all_controls() -> None:
     probe = PlanProbe(variants=("ridge", "mean"))
     request = CaptureRequest(layers=(0, 1), positions=("pre", "post"))
     found = list(list_fits("p", probe, request, sweeps=True))
-    assert len(found) == len(set(found)) == 8 + 4 * 5 + 4 * 2
+    assert len(found) == len(set(found)) == 8 + 4 * 4 + 4 * 2
     measured = [fit for fit in found if fit.control == "none"]
     assert found[0] == measured[0] and len(measured) == 8
     for own in measured:
@@ -98,7 +106,7 @@ def test_fits_to_the_same_activations_follow_each_other() -> None:
         for fit in found
     ]
     runs = [place for place, _ in groupby(read)]
-    assert len(runs) == len(set(runs)) == 2 * 4 + 2 * 2
+    assert len(runs) == len(set(runs)) == 2 * 3 + 2 * 2
 
 
 def test_only_a_sweep_has_the_control_of_its_conditions() -> None:
@@ -114,33 +122,107 @@ def test_controls_without_activations_keep_the_number_of_tokens() -> None:
     inputs = np.ones((4, 3, 2), np.float32)
     inputs[1:, 2] = np.nan
     data = ProbeDataset(inputs=inputs, labels=np.arange(4), groups=np.array([*"abcd"]))
-    held_out = np.array([False, False, True, True])
     conditions = np.array([0, 2, 1, 0])
 
-    def told(control: Control) -> NDArray[np.float32]:
-        rng = np.random.default_rng(0)
-        found = controlled(data, control, conditions, held_out, rng)
+    def known(control: Control) -> NDArray[np.float32]:
+        found = told(data, control, conditions)
         assert np.array_equal(found.labels, data.labels)
         assert np.isnan(found.inputs[1:, 2]).all()
         return np.nan_to_num(found.inputs, nan=9.0)
 
-    assert np.array_equal(told("coordinates") == 0, ~np.isnan(inputs))
-    of_conditions = told("conditions")
+    assert np.array_equal(known("no_activations") == 0, ~np.isnan(inputs))
+    of_conditions = known("conditions")
     assert of_conditions[:, 0].tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
     assert np.array_equal(of_conditions[:, 1], of_conditions[:, 0])
+    # The others read activations.
+    for control in ("none", "shuffled", "untrained"):
+        assert told(data, control, conditions) is data
 
 
-def test_labels_are_shuffled_among_training_turns_alone() -> None:
-    n, held_out = 40, np.arange(40) % 3 == 0
-    inputs, groups = (
-        np.zeros((n, 2), np.float32),
-        np.array([f"world {i}" for i in range(n)]),
+def of_worlds(worlds: str, labels: object) -> ProbeDataset:
+    """Training turns of worlds with names of one letter."""
+    return ProbeDataset(
+        inputs=np.zeros((len(worlds), 2), np.float32),
+        labels=np.array(labels),
+        groups=np.array([*worlds]),
     )
-    data = ProbeDataset(inputs=inputs, labels=np.arange(n), groups=groups)
-    rng = np.random.default_rng(0)
-    shuffled = controlled(data, "shuffled", np.zeros(n, np.intp), held_out, rng)
-    assert np.array_equal(shuffled.labels[held_out], data.labels[held_out])
-    trained = shuffled.labels[~held_out]
-    assert np.array_equal(np.sort(trained), data.labels[~held_out])
-    assert (trained != data.labels[~held_out]).mean() > 0.8
-    assert shuffled.inputs is data.inputs and shuffled.groups is data.groups
+
+
+def test_labels_of_whole_worlds_are_exchanged_together() -> None:
+    """The turns of a world get those of one other world, in any order, each as often as
+    the others where it has fewer.
+    """
+    own = {"a": [10, 11, 12], "b": [20], "c": [30, 31]}
+    orders: Counter[tuple[int, ...]] = Counter()
+    data = of_worlds("acbaca", [10, 30, 20, 11, 31, 12])
+    times: Counter[str] = Counter()
+    for seed in range(120):
+        found = exchanged(data, np.random.default_rng(seed))
+        labels = {world: found.labels[data.groups == world].tolist() for world in own}
+        others = {}
+        for world, theirs in labels.items():
+            (others[world],) = {"abc"[label // 10 - 1] for label in theirs}
+            times_given = Counter(theirs).values()
+            assert max(times_given) - min(times_given) <= 1
+            if len(own[others[world]]) >= len(own[world]):
+                assert len(times_given) == len(own[world])
+        orders[tuple(labels["a"])] += 1
+        assert sorted(others.values()) == [*"abc"]
+        times["".join(others.values())] += 1
+        assert found.inputs is data.inputs and found.groups is data.groups
+    assert {(10, 11, 12), (12, 11, 10), (30, 31, 30), (31, 30, 31)} < orders.keys()
+    # Each of the six exchanges is as likely.
+    assert len(times) == 6 and min(times.values()) > 8
+    assert data.labels.tolist() == [10, 30, 20, 11, 31, 12]
+
+
+def test_turns_without_a_label_stay_without_one_and_give_none() -> None:
+    data = of_worlds("aabbc", [np.nan, 1.0, 2.0, np.nan, np.nan])
+    several = [exchanged(data, np.random.default_rng(i)).labels for i in range(20)]
+    for labels in several:
+        assert np.isnan(labels).tolist() == [True, False, False, True, True]
+    assert {tuple(labels[1:3]) for labels in several} == {(1.0, 2.0), (2.0, 1.0)}
+
+    # A label of which a part is not known is none, and is left as it is.
+    partly = [[1.0, 1.0], [2.0, np.nan], [3.0, 3.0]]
+    wide = of_worlds("abc", partly)
+    drawn = set()
+    for seed in range(20):
+        first, second, third = exchanged(wide, np.random.default_rng(seed)).labels
+        assert second[0] == 2 and np.isnan(second[1])
+        drawn.add((*first, *third))
+    assert drawn == {(1, 1, 3, 3), (3, 3, 1, 1)}
+
+
+def test_without_any_label_there_is_nothing_to_exchange() -> None:
+    data = of_worlds("ab", [np.nan, np.nan])
+    assert np.isnan(exchanged(data, np.random.default_rng(0)).labels).all()
+
+
+EPISODES = {"0/0/0": "a", "0/0/1": "a", "1/0/0": "a", "0/1/0": "b", "0/2/0": "c"}
+"""Episodes and their worlds."""
+ROWS = [(episode, turn) for episode in EPISODES for turn in range(3)]
+
+
+def test_one_turn_of_each_world_is_drawn_by_the_seed() -> None:
+    times = Counter()
+    for seed in range(900):
+        chosen = one_turn_of_each(ROWS, EPISODES, seed)
+        # World a is in two conditions.
+        places = sorted((EPISODES[episode], episode[0]) for episode, _ in chosen)
+        assert places == [("a", "0"), ("a", "1"), ("b", "0"), ("c", "0")]
+        times.update(chosen)
+    # Its first condition has six turns, the other one and the other worlds three.
+    assert len(times) == 15
+    for (episode, _), n in times.items():
+        repeated = EPISODES[episode] == "a" and episode[0] == "0"
+        assert n == pytest.approx(150 if repeated else 300, rel=0.35)
+
+
+def test_the_turn_of_a_world_depends_on_its_own_turns_alone() -> None:
+    whole = one_turn_of_each(ROWS, EPISODES, 5)
+    assert one_turn_of_each(reversed(ROWS), EPISODES, 5) == whole
+    for world in "abc":
+        own = [row for row in ROWS if EPISODES[row[0]] == world]
+        assert one_turn_of_each(own, EPISODES, 5) < whole
+    assert one_turn_of_each([], EPISODES, 5) == set()

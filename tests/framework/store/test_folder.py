@@ -144,8 +144,8 @@ def test_a_read_only_connection_cannot_write(run: Path) -> None:
         "",
         "{",
         "[]",
-        '{"schema": 1}',
-        '{"schema": 1, "status": 3, "measurements": 7}',
+        '{"schema": 2}',
+        '{"schema": 2, "status": 3, "measurements": 7}',
         "\x00",
     ],
 )
@@ -157,7 +157,7 @@ def test_a_damaged_result_is_one_line_that_says_what_to_do(
     (run / "result.json").write_text(content)
     with pytest.raises(
         GdeError,
-        match=r"result\.json( is damaged .*`gde rescore|: wanted schema 1, got list)",
+        match=r"result\.json( is damaged .*`gde rescore|: wanted schema 2, got list)",
     ):
         RunFolder.open(run).read_result()
 

@@ -282,6 +282,14 @@ class ConcurrentAtTimes(LineProbe):
     concurrent = "at times"
 
 
+class OneTurnAtTimes(LineProbe):
+    one_turn = "at times"
+
+
+class InNoOrder(LineProbe):
+    orders = 0
+
+
 class SharesWhatChanges(LineProbe):
     """Draws from one generator, whoever fits."""
 
@@ -364,6 +372,8 @@ BROKEN = [
         ConcurrentAtTimes,
         "`concurrent` must be True or False; got GdeError: .* wanted True or False, got 'at times'",
     ),
+    (OneTurnAtTimes, "`one_turn` must be True or False; got GdeError"),
+    (InNoOrder, "`orders` must be a number above 0; got GdeError: orders of InNoOrder"),
     (SharesWhatChanges, "the same in several threads at once"),
     (LoadsAnother, "a loaded readout must predict the same"),
     (

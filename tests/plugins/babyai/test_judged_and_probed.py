@@ -1,5 +1,7 @@
 """What reward models and probes, which know nothing of BabyAI, make of its episodes."""
 
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from gde import Choice, Plan, Result, evaluate, load_evidence
 from gde.data.cell_map import CellMap
+from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
 
 KINDS = {"agent", "wall", "door", "key", "ball", "box"}
@@ -90,9 +93,12 @@ def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> 
 def test_the_map_that_a_model_holds_is_decoded_with_controls(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    probe = Choice(
-        name="cogmap", config={"size": 5, "positions": "pre", "variants": "bilinear"}
-    )
+    config: Mapping[str, Json] = {
+        "size": 5,
+        "positions": "pre",
+        "variants": ["places", "bilinear"],
+    }
+    probe = Choice(name="cogmap", config=config)
     plan = Plan(
         environment=Choice(
             name="babyai",
@@ -106,7 +112,8 @@ def test_the_map_that_a_model_holds_is_decoded_with_controls(
     result = evaluate(plan, tmp_path / "run", catalogue)
     assert result.status == "ok", result.failures
     found = [one for one in result.measurements if one.name == "cogmap.distance.agent"]
-    assert {"none", "shuffled", "coordinates", "untrained", "embeddings"} == {
-        str(one.where["control"]) for one in found
+    controls = ("none", "no_activations", "shuffled", "untrained")
+    assert {(one.where["variant"], one.where["control"]) for one in found} == {
+        *product(("places", "bilinear"), controls)
     }
     assert all(one.value is not None for one in found)

@@ -193,6 +193,12 @@ def test_horizon_is_not_rounded_up_by_floating_point() -> None:
     assert environment.task().horizon == 11
 
 
+def test_an_episode_has_at_most_as_many_turns_as_are_asked_for() -> None:
+    plain = begun(0, size=9).task().horizon
+    assert begun(0, size=9, horizon=1).task().horizon == 1
+    assert begun(0, size=9, horizon=1000).task().horizon == plain > 1
+
+
 def test_distance_bounds() -> None:
     for seed in range(20):
         assert begun(seed, size=11, min_distance=8, max_distance=9).world().labels[

@@ -114,6 +114,13 @@ def test_every_printed_probe_is_fitted(study: CogmapStudy | ProbesStudy) -> None
 
 
 @pytest.mark.parametrize("study", [CogmapStudy(), ProbesStudy()])
+def test_maps_are_fitted_to_all_turns_as_published(
+    study: CogmapStudy | ProbesStudy,
+) -> None:
+    assert {config.turns for config in map_configs(study).values()} == {"all"}
+
+
+@pytest.mark.parametrize("study", [CogmapStudy(), ProbesStudy()])
 def test_inputs_are_z_scored_as_published_in_all_runs_but_one(
     study: CogmapStudy | ProbesStudy,
 ) -> None:

@@ -141,7 +141,8 @@ def test_numbers_stand_beside_their_controls() -> None:
             one("maps.accuracy", 0.5 + i / 10, variant="mlp", fit="none", layer=i)
             for i in (1, 3, 5)
         ),
-        one("maps.accuracy", 0.15, variant="mlp", fit="coordinates", layer=1),
+        one("maps.accuracy", 0.15, variant="mlp", fit="no_activations", layer=1),
+        one("maps.accuracy", 0.2, variant="mlp", fit="conditions", layer=1),
         one("maps.accuracy", 0.35, variant="mlp", fit="untrained", layer=1),
         one("maps.accuracy", 0.25, variant="mlp", fit="untrained", layer=3),
         *(
@@ -262,10 +263,13 @@ def test_numbers_stand_beside_their_controls() -> None:
     )
     own = rows["Probes of one size", "accuracy, size 7"]
     assert (own.ours.value, own.others["general probe"].value) == (0.8, 0.4)
-    assert (own.others["coordinates"].value, own.others["untrained"].value) == (
-        0.15,
-        0.25,
-    )
+    assert {name: one.value for name, one in own.others.items()} == {
+        "general probe": 0.4,
+        "no_activations": 0.15,
+        "conditions": 0.2,
+        "shuffled": None,
+        "untrained": 0.25,
+    }
     for score, kind, size in product(("recall", "precision"), KINDS, SIZES):
         assert (
             rows["Probes of one size", f"{score}.{kind}, size {size}"].ours.value

@@ -84,14 +84,14 @@ def test_a_served_model_plays_as_it_does_here(
     here = Plan(
         environment=grid,
         agent=Choice(name="gpt-oss", config=config),
-        probes=[Choice(name="places", config={"positions": ["pre"]})],
+        probes=[Choice(name="cogmap", config={"positions": ["pre"]})],
         metrics=["success"],
         episodes=3,
     )
     served = Choice(
         name="gpt-oss", config={**config, "model": f"openai:{FOLDER}@{url}"}
     )
-    read = Choice(name="places", config={"positions": ["pre"], "weights": "nano"})
+    read = Choice(name="cogmap", config={"positions": ["pre"], "weights": "nano"})
     results = [
         evaluate(here, tmp_path / "here"),
         evaluate(replace(here, agent=served, probes=[read]), tmp_path / "served"),

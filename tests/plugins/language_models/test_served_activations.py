@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,11 @@ PAGE = How(reporters=("html",))
 
 
 def plan(weights: str = "", model: str = "nano") -> Plan:
-    places = {"layer": "middle", "weights": weights}
+    reading = {"layer": "middle", "weights": weights}
     return Plan(
         environment=Choice(name="grid", config={"size": 5}),
         agent=Choice(name="gpt-oss", config={**GREEDY, "model": model}),
-        probes=(Choice(name="places", config=places),),
+        probes=(Choice(name="cogmap", config=reading),),
         metrics=("success",),
         episodes=3,
         learning=False,
@@ -147,8 +148,8 @@ def test_a_served_model_acts_and_activates_as_it_does_here(
     ]
     assert acted[0] == acted[1]
     own, served = (tables(folder) for folder in (local, tmp_path / "run"))
-    assert own.keys() == served.keys()
-    assert len(own) == 2 * 3
+    sources, positions = ("model", "untrained"), ("pre", "post")
+    assert own.keys() == served.keys() == {*product(sources, [3], positions)}
     for place, values in own.items():
         np.testing.assert_allclose(served[place], values, rtol=RELATIVE, atol=0)
 

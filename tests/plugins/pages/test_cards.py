@@ -4,9 +4,12 @@ to be compared with.
 
 from dataclasses import replace
 
+import pytest
+
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
+from gde.data.verdict import Outcome
 from gde_plugins.pages.cards import Card, cards
 from gde_plugins.pages.figures.scales import Mark, Scale
 
@@ -68,13 +71,57 @@ def test_each_number_of_a_probe_stands_over_its_strongest_control(
 ) -> None:
     card = by_question(result)["believes"]
     first, *others = card.lines
-    assert first.title == "Agent distance"
-    assert others and all(len(line.beneath) == 1 for line in card.lines)
+    assert [line.title for line in card.lines] == [
+        "Agent found",
+        "Goal found",
+        "Agent found early",
+        "Goal found early",
+        "Wall code length",
+    ]
     assert first.head == (
-        "cogmap (mlp, layer 3, before reasoning): better than its best control in "
-        "all 4 numbers (paired tests over worlds)."
+        "cogmap (places, layer 3, before reasoning): better than its best control in "
+        "all 5 numbers (paired tests over worlds)."
     )
     assert not any(line.head for line in others)
+    for line in card.lines:
+        (control,) = line.beneath
+        assert control.title == "strongest control: random weights"
+        assert control.note.endswith(", outside all 19 random initialisations")
+        assert "p\u00a0" not in control.note
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        (["worse"], "better than its best control in 4 of 5 numbers, worse in 1"),
+        (
+            ["worse", "none"],
+            "better than its best control in 3 of 5 numbers, worse in 1",
+        ),
+        (["none"] * 5, "better than its best control in none of 5 numbers"),
+    ],
+)
+def test_the_head_counts_the_outcomes(
+    result: Result, outcomes: list[Outcome], told: str
+) -> None:
+    """Those of all but the first numbers are better."""
+    names = [
+        "code.wall",
+        "top1.agent",
+        "top1.goal",
+        "early.top1.agent",
+        "early.top1.goal",
+    ]
+    chosen = {f"cogmap.{name}": one for name, one in zip(names, outcomes, strict=False)}
+    changed = []
+    for one in result.measurements:
+        if one.verdict is not None and one.name in chosen:
+            verdict = replace(one.verdict, outcome=chosen[one.name])
+            one = replace(one, verdict=verdict)
+        changed.append(one)
+    card = by_question(replace(result, measurements=tuple(changed)))["believes"]
+    _, _, head = card.lines[0].head.partition(": ")
+    assert head == f"{told} (paired tests over worlds)."
 
 
 def test_every_probe_has_a_head_and_a_baseline_no_control(result: Result) -> None:

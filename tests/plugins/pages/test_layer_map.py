@@ -38,6 +38,9 @@ def at(one: Measurement, layer: int, position: str, **where: int) -> Measurement
         detectable=0.25,
         outcome=outcome or "untested",
         worlds=9,
+        draws=19,
+        outside=None if outcome is None else outcome != "none",
+        assumes="normal",
         reason="" if outcome else "3 worlds; a test needs 6",
     )
     place: Labels = {**one.where, "layer": layer, "position": position, **where}
@@ -90,10 +93,11 @@ def cells(panel: Any, field: str) -> dict[tuple[int, str], Any]:
 def test_each_cell_has_its_own_number_and_mark(everywhere: Result) -> None:
     found = panels(drawn(everywhere))
     assert list(found) == [
-        "Agent distance, cells",
-        "Goal distance, cells",
-        "Agent top-1, %",
-        "Goal top-1, %",
+        "Agent found, %",
+        "Goal found, %",
+        "Agent found early, %",
+        "Goal found early, %",
+        "Wall code length, bits",
     ]
     for panel in found.values():
         assert cells(panel, "mark") == {
@@ -102,7 +106,14 @@ def test_each_cell_has_its_own_number_and_mark(everywhere: Result) -> None:
             (5, BEFORE): "worse",
             (5, AFTER): "not tested",
         }
-    assert set(cells(found["Agent distance, cells"], "text").values()) == {"0.62"}
+    texts = {title: {*cells(panel, "text").values()} for title, panel in found.items()}
+    assert texts == {
+        "Agent found, %": {"49"},
+        "Goal found, %": {"43"},
+        "Agent found early, %": {"37"},
+        "Goal found early, %": {"31"},
+        "Wall code length, bits": {"0.36"},
+    }
     picture = svg(drawn(everywhere))
     assert ">no difference shown</text>" in picture and ">different</" not in picture
 
@@ -111,8 +122,9 @@ def test_a_colour_is_the_lead_whichever_direction_is_better(
     everywhere: Result,
 ) -> None:
     found = panels(drawn(everywhere))
-    assert set(cells(found["Agent distance, cells"], "lead").values()) == {2.0}
-    assert set(cells(found["Agent top-1, %"], "lead").values()) == {-2.0}
+    assert set(cells(found["Wall code length, bits"], "lead").values()) == {2.0}
+    for title in ("Agent found, %", "Goal found early, %"):
+        assert set(cells(found[title], "lead").values()) == {-2.0}
 
 
 def domain(result: Result, title: str) -> list[float]:
@@ -122,31 +134,53 @@ def domain(result: Result, title: str) -> list[float]:
 
 
 def test_a_colour_is_full_at_a_lead_that_could_be_found(everywhere: Result) -> None:
-    assert domain(everywhere, "Agent distance, cells") == [-2.0, 0, 2.0]
+    assert domain(everywhere, "Wall code length, bits") == [-2.0, 0, 2.0]
     # No share can lead by more than all.
-    assert domain(everywhere, "Agent top-1, %") == [-1.0, 0, 1.0]
+    assert domain(everywhere, "Agent found, %") == [-1.0, 0, 1.0]
+    assert domain(everywhere, "Agent found early, %") == [-1.0, 0, 1.0]
     noisy = []
     for one in everywhere.measurements:
         if one.verdict is not None:
             one = replace(one, verdict=replace(one.verdict, detectable=5.0))
         noisy.append(one)
     unclear = replace(everywhere, measurements=tuple(noisy))
-    assert domain(unclear, "Agent distance, cells") == [-5.0, 0, 5.0]
+    assert domain(unclear, "Wall code length, bits") == [-5.0, 0, 5.0]
 
 
 def test_a_cell_tells_its_test_under_the_mouse(everywhere: Result) -> None:
-    told = cells(panels(drawn(everywhere))["Agent distance, cells"], "told")
+    told = cells(panels(drawn(everywhere))["Wall code length, bits"], "told")
     assert told[3, BEFORE].replace("\u00a0", " ").splitlines() == [
         "layer 3, before reasoning",
-        "Agent distance 0.62 cells [0.56, 0.68]",
-        "better than random weights by 2.00 cells [1.00, 3.00], p 0.500",
+        "Wall code length 0.36 bits [0.33, 0.40]",
+        "better than random weights by 2.00 bits [1.00, 3.00], outside all 19 random initialisations",
     ]
     *_, outcome, difference = told[3, AFTER].replace("\u00a0", " ").splitlines()
-    assert outcome == "no difference from random weights shown; detectable: 0.25 cells"
-    assert difference == "difference \u22122.00 cells [\u22123.00, \u22121.00], p 0.500"
+    assert outcome == "no difference from random weights shown; detectable: 0.25 bits"
+    assert difference.startswith("difference \u22122.00 bits [\u22123.00, \u22121.00]")
     assert "not tested against random weights: 3 worlds" in told[5, AFTER]
     titles = svg(drawn(everywhere)).count("<title>layer ")
-    assert titles == 4 * len(OUTCOMES)
+    assert titles == 5 * len(OUTCOMES)
+
+
+def test_a_cell_has_a_p_value_only_against_a_control_that_is_fitted_once(
+    everywhere: Result,
+) -> None:
+    """That of a control of several draws rests on draws of which few are known."""
+    for panel in panels(drawn(everywhere)).values():
+        assert not [text for text in cells(panel, "told").values() if "p\u00a0" in text]
+
+    once = []
+    for one in everywhere.measurements:
+        if one.verdict is not None:
+            verdict = replace(
+                one.verdict, control="no_activations", draws=1, outside=None, assumes=""
+            )
+            one = replace(one, verdict=verdict)
+        once.append(one)
+    found = panels(drawn(replace(everywhere, measurements=tuple(once))))
+    told = cells(found["Wall code length, bits"], "told")
+    assert told[3, BEFORE].endswith("[1.00,\u00a03.00], p\u00a00.500")
+    assert told[3, AFTER].endswith("[\u22123.00,\u00a0\u22121.00], p\u00a00.500")
 
 
 def test_an_empty_cell_says_why(everywhere: Result) -> None:
@@ -170,12 +204,12 @@ def test_an_empty_cell_says_why(everywhere: Result) -> None:
         source="cogmap",
     )
     figure = drawn(replace(everywhere, measurements=(*kept, failed)))
-    told = cells(panels(figure)["Goal top-1, %"], "told")
+    told = cells(panels(figure)["Goal found, %"], "told")
     assert told[5, AFTER].endswith("not measured (no turn has activations)")
     assert told[5, BEFORE].endswith("not measured (no goal there)")
-    lead = cells(panels(figure)["Goal top-1, %"], "lead")
+    lead = cells(panels(figure)["Goal found, %"], "lead")
     assert lead[5, AFTER] is None and lead[3, BEFORE] is not None
-    assert svg(figure).count("stroke-dasharray") == 4 + 1
+    assert svg(figure).count("stroke-dasharray") == 5 + 1
 
 
 def test_conditions_have_maps_of_their_own(everywhere: Result) -> None:
@@ -208,9 +242,9 @@ def test_conditions_have_maps_of_their_own(everywhere: Result) -> None:
     blocks: Any = figure.spec["vconcat"]
     titles = [block["title"]["text"].replace("\u00a0", " ") for block in blocks]
     assert titles == ["all worlds", "size 7", "size 9"]
-    of_nine = cells(panels(figure, 2)["Agent top-1, %"], "told")
+    of_nine = cells(panels(figure, 2)["Agent found, %"], "told")
     assert of_nine[5, AFTER].endswith("(no world of this condition was held out)")
-    assert cells(panels(figure, 1)["Agent top-1, %"], "mark")[3, BEFORE] == "better"
+    assert cells(panels(figure, 1)["Agent found, %"], "mark")[3, BEFORE] == "better"
 
 
 def test_two_positions_of_one_layer_make_a_map_and_one_place_none(
@@ -231,7 +265,7 @@ def test_a_number_that_no_control_has_leaves_the_map_to_those_that_are_tested(
         replace(one, verdict=None) if one.name == "cogmap.top1.goal" else one
         for one in everywhere.measurements
     )
-    assert "Goal top-1, %" not in panels(
+    assert "Goal found, %" not in panels(
         drawn(replace(everywhere, measurements=untested))
     )
 
@@ -239,4 +273,4 @@ def test_a_number_that_no_control_has_leaves_the_map_to_those_that_are_tested(
 def test_the_page_shows_the_map(everywhere: Result, evidence: Evidence) -> None:
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="gpt-oss"))
     text = page(plan, everywhere, evidence)
-    assert "<strong>Layers and positions, cogmap (mlp)</strong>" in text
+    assert "<strong>Layers and positions, cogmap (places)</strong>" in text

@@ -1,16 +1,14 @@
-"""Learning in a report: the figure of curves, and what the opening says of codes."""
+"""Learning in a report: the figure of curves."""
 
 from dataclasses import replace
 from typing import Any
 
 from gde.data.json import Labels
 from gde.data.result import Measurement, Result
-from gde.data.verdict import Outcome, Verdict
-from gde.reporting.claim import claim
 from gde.reporting.drawing import svg
 from gde.reporting.findings import probed
-from gde.stages.learning import MEASURES
-from gde_plugins.pages.figures.learning import learning_curves
+from gde.reporting.wording import CONTROLS
+from gde_plugins.pages.figures.learning import COLORS, MODEL, learning_curves
 
 
 def of_fit(result: Result, control: str) -> Labels:
@@ -50,7 +48,7 @@ def test_curves_of_the_model_and_of_its_controls_share_a_panel(result: Result) -
     figure = learning_curves(probed(with_curves)[0], with_curves)
     assert figure is not None
     agent, goal = figure.spec["hconcat"]  # type: ignore[misc]
-    assert agent["title"]["text"] == "Agent top-1"  # type: ignore[index,call-overload]
+    assert agent["title"]["text"] == "Agent found"  # type: ignore[index,call-overload]
     assert rows(agent) == [
         (4, "model", 0.4),
         (8, "model", 1.0),
@@ -61,49 +59,19 @@ def test_curves_of_the_model_and_of_its_controls_share_a_panel(result: Result) -
     assert "random weights" in svg(figure)
 
 
-def code(result: Result, outcome: Outcome) -> Result:
-    """With a code length that is three bits below that of random weights."""
-    verdict = Verdict(
-        control="untrained",
-        difference=-3.0,
-        interval=(-4.0, -2.0),
-        p=0.001 if outcome == "better" else 0.4,
-        detectable=5.0,
-        outcome=outcome,
-        worlds=20,
-        initialisations=3,
-    )
-    found = [
-        Measurement(
-            name="cogmap.code.agent",
-            value=value,
-            unit="bits",
-            n=9,
-            where=of_fit(result, control),
-            source="cogmap",
-            verdict=verdict,
-        )
-        for control, value in (("none", 1.0), ("untrained", 4.0))
-    ]
-    measures = tuple(measure.under("cogmap") for measure in MEASURES)
-    return replace(
-        result,
-        measurements=(*result.measurements, *found),
-        measures=(*measures, *result.measures),
-    )
+def test_every_control_has_a_colour_of_its_own(result: Result) -> None:
+    """Else a curve would have that of another."""
+    names = {control: name for control, (name, _) in CONTROLS.items()}
+    assert COLORS.keys() == {MODEL, *names.values()}
+    assert len({*COLORS.values()}) == len(COLORS)
 
-
-def plain(text: str) -> str:
-    return text.replace("\u00a0", " ")
-
-
-def test_a_code_is_told_first_and_then_what_all_worlds_give(result: Result) -> None:
-    told = plain(claim(code(result, "better")).belief)
-    first, second, *_ = told.split(". Fitted to all worlds, it ")
-    assert first.endswith(
-        "codes the agent in 1.00 bits (better than random weights by 3.00 bits [2.00, 4.00], p 0.001)"
-    )
-    assert second.startswith("decodes the agent at a mean distance of ")
-
-    told = plain(claim(code(result, "none")).belief)
-    assert "no difference from random weights shown; detectable: 5.00 bits" in told
+    found = curve(result, "top1.agent", "none", [0.4, 1.0])
+    for control in names:
+        found = curve(found, "top1.agent", control, [0.1, 0.2])
+    figure = learning_curves(probed(found)[0], found)
+    assert figure is not None
+    (panel,) = figure.spec["hconcat"]  # type: ignore[misc]
+    scale = panel["encoding"]["color"]["scale"]  # type: ignore[index,call-overload]
+    drawn = {name for _, name, _ in rows(panel)}
+    assert {*scale["domain"]} == drawn == {MODEL, *names.values()}
+    assert scale["range"] == [COLORS[name] for name in scale["domain"]]

@@ -206,6 +206,24 @@ def test_what_a_variant_cannot_do_is_said_beneath_its_numbers(
     )
 
 
+def test_a_probe_beside_random_weights_has_no_p_value(
+    result: Result, evidence: Evidence
+) -> None:
+    """It would rest on the tails of a distribution of which few draws are known."""
+    text = page(PLAN, result, evidence)
+    assert "outside all 19 random initialisations" in text
+    assert not re.search(r"\bp\u00a0", text)
+
+    once = []
+    for one in result.measurements:
+        if one.verdict is not None:
+            verdict = replace(one.verdict, control="no_activations", outside=None)
+            one = replace(one, verdict=verdict)
+        once.append(one)
+    text = page(PLAN, replace(result, measurements=tuple(once)), evidence)
+    assert re.search(r"better than no activations by [^<]*, p\u00a0&lt; 0\.001", text)
+
+
 def test_what_no_part_declares_is_shown_under_its_own_name(
     result: Result, evidence: Evidence
 ) -> None:

@@ -4,13 +4,19 @@ out.
 
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import get_args
 
 import numpy as np
 import torch
 
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.probe import ProbeDataset
-from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
+from gde_plugins.probes.config import (
+    CogmapConfig,
+    DistanceConfig,
+    MapVariant,
+    PlanConfig,
+)
 from gde_plugins.probes.distance.probe import DistanceProbe
 from gde_plugins.probes.maps.probe import CogmapProbe
 from gde_plugins.probes.plans.probe import PlanProbe
@@ -27,7 +33,11 @@ def hashes() -> Iterator[str]:
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(MANY, WIDTH)).astype(np.float32)
     groups = np.array([str(row // 2) for row in range(MANY)])
-    maps = (inputs[:, : SIDE**2] > 0).astype(np.int64).reshape(MANY, SIDE, SIDE)
+    classes = decoded_classes(KINDS)
+    is_wall = inputs[:, : SIDE**2] > 0
+    maps = np.where(is_wall, classes.index("wall"), classes.index("empty"))
+    agent = inputs[:, : SIDE**2].argmin(axis=1)
+    maps[np.arange(MANY), agent] = classes.index("agent")
     steps = (inputs[:, :3] @ np.ones((3, 3))).round() + 20
     plans = 1 + (inputs[:, :HORIZON] > 0)
     plans[:, -1] = 0
@@ -36,16 +46,16 @@ def hashes() -> Iterator[str]:
             "cogmap",
             CogmapProbe(
                 CogmapConfig(
-                    variants=("mlp", "linear", "bilinear", "cellwise", "ridge"),
+                    variants=get_args(MapVariant),
                     size=SIDE,
                     epochs=1,
                 )
             ),
             ProbeDataset(
                 inputs=inputs,
-                labels=maps,
+                labels=maps.reshape(MANY, SIDE, SIDE),
                 groups=groups,
-                classes=decoded_classes(KINDS),
+                classes=classes,
             ),
         ),
         (

@@ -31,6 +31,7 @@ def tested(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Re
     probed = {
         "size": 7,
         "variants": ["bilinear"],
+        "turns": "all",
         "layer": [0, 1],
         "positions": ["pre"],
     }

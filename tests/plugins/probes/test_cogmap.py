@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,10 +15,10 @@ from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.parts.probe import Probe, Readout
+from gde.parts.probe import Probe, Readout, orders_of, reads_one_turn
 from gde.testing.context import PlainContext
 from gde.testing.episodes import Move, episode_of
-from gde_plugins.probes.config import CogmapConfig, ProbeConfig
+from gde_plugins.probes.config import CogmapConfig, MapVariant, ProbeConfig
 from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 from gde_plugins.probes.plugin import gde_probes
 
@@ -123,8 +123,9 @@ def test_layers_that_a_model_lacks_are_refused() -> None:
         ({"layer": -1}, "greater than or equal to 0"),
         (
             {"variants": ("forest",)},
-            "'mlp', 'linear', 'bilinear', 'cellwise' or 'ridge'",
+            "'places', 'mlp', 'linear', 'bilinear', 'cellwise' or 'ridge'",
         ),
+        ({"turns": "first"}, "'one' or 'all'"),
         ({"size": 2}, "greater than or equal to 3"),
         ({"penalties": ()}, "at least 1 item"),
         ({"penalties": 0}, "greater than 0"),
@@ -158,7 +159,7 @@ def test_the_probe_measures_what_is_planted(
     assert (control["accuracy"] or 0) > 0.4
 
 
-@pytest.mark.parametrize("variant", ["mlp", "linear", "bilinear", "cellwise", "ridge"])
+@pytest.mark.parametrize("variant", get_args(MapVariant))
 def test_a_readout_is_rebuilt_from_its_arrays(
     planted: Callable[[int, int], ProbeDataset], variant: str
 ) -> None:
@@ -175,34 +176,37 @@ def test_a_readout_is_rebuilt_from_its_arrays(
     ).all()
 
 
+@pytest.mark.parametrize("variant", get_args(MapVariant))
 def test_fitting_is_a_function_of_the_generator(
-    planted: Callable[[int, int], ProbeDataset],
+    planted: Callable[[int, int], ProbeDataset], variant: str
 ) -> None:
     data, probe = planted(5, 1), CogmapProbe(SMALL)
     first, again = (
-        probe.fit("mlp", data, rng()).predict(data.inputs) for _ in range(2)
+        probe.fit(variant, data, rng()).predict(data.inputs) for _ in range(2)
     )
     assert (first == again).all()
 
 
+@pytest.mark.parametrize("variant", get_args(MapVariant))
 def test_classes_never_trained_on_have_probability_zero(
-    planted: Callable[[int, int], ProbeDataset],
+    planted: Callable[[int, int], ProbeDataset], variant: str
 ) -> None:
     data = planted(3, 1)
     walls = replace(data, labels=np.full_like(data.labels, WALL))
-    decoded = CogmapProbe(SMALL).fit("mlp", walls, rng()).predict(data.inputs)
+    decoded = CogmapProbe(SMALL).fit(variant, walls, rng()).predict(data.inputs)
     assert (decoded[..., WALL] == 1).all()
     assert decoded.sum() == decoded[..., WALL].sum()
 
 
+@pytest.mark.parametrize("variant", ["places", "bilinear"])
 def test_of_a_class_never_trained_on_there_is_a_reason(
-    planted: Callable[[int, int], ProbeDataset],
+    planted: Callable[[int, int], ProbeDataset], variant: str
 ) -> None:
     data, probe = planted(6, 1), CogmapProbe(SMALL)
     no_goals = replace(data, labels=np.where(data.labels == GOAL, EMPTY, data.labels))
     found = {
         one.name: one
-        for one in probe.score(probe.fit("bilinear", no_goals, rng()), data, rng())
+        for one in probe.score(probe.fit(variant, no_goals, rng()), data, rng())
     }
     nothing = {
         name
@@ -213,24 +217,47 @@ def test_of_a_class_never_trained_on_there_is_a_reason(
     assert found["top1.goal"].reason == "no goal cell in the grids that were trained on"
 
 
+@pytest.mark.parametrize("variant", get_args(MapVariant))
 def test_activations_that_are_not_finite_are_refused_by_row(
-    planted: Callable[[int, int], ProbeDataset],
+    planted: Callable[[int, int], ProbeDataset], variant: str
 ) -> None:
     data, probe = planted(4, 1), CogmapProbe(SMALL)
     broken = data.inputs.copy()
     broken[2, 5] = np.inf
     with pytest.raises(ValueError, match="undefined value in row 2"):
-        probe.fit("mlp", replace(data, inputs=broken), rng())
+        probe.fit(variant, replace(data, inputs=broken), rng())
     with pytest.raises(ValueError, match="undefined value in row 2"):
-        probe.fit("linear", data, rng()).predict(broken)
+        probe.fit(variant, data, rng()).predict(broken)
 
 
 def test_the_plugin_offers_probes() -> None:
     offers = {offer.name: offer for offer in gde_probes()}
-    assert offers.keys() == {"cogmap", "distance", "places", "plan"}
+    assert offers.keys() == {"cogmap", "distance", "plan"}
     for offer in offers.values():
         assert isinstance(offer.made(offer.config(), PlainContext()), Probe)
         assert not offer.missing()
+
+
+def test_by_default_the_reader_is_fitted_to_one_turn_of_each_world() -> None:
+    probe = CogmapProbe(CogmapConfig())
+    assert probe.variants == ("places",)
+    assert reads_one_turn(probe)
+    assert not reads_one_turn(CogmapProbe(CogmapConfig(turns="all")))
+
+
+@pytest.mark.parametrize(
+    ("variants", "orders"),
+    [
+        (("places",), 5),
+        (("ridge", "places"), 5),
+        (("mlp",), 1),
+        (("places", "bilinear"), 1),
+    ],
+)
+def test_worlds_are_learned_in_several_orders_where_all_fits_are_in_closed_form(
+    variants: tuple[MapVariant, ...], orders: int
+) -> None:
+    assert orders_of(CogmapProbe(CogmapConfig(variants=variants))) == orders
 
 
 @pytest.mark.parametrize("variant", ["bilinear", "cellwise"])

@@ -1,13 +1,13 @@
 """Every control of a probe, end to end on a planted model: it must find nothing where
 the trained fit finds the map.
 
-The stream of `walker` holds the places of agent and goal. Its random-weights control,
-its bag of tokens, zeros and shuffled labels hold none, so each control must fall by a
-known amount. A control that is secretly the trained fit, or that is given other data
-than its definition says, fails here.
+The stream of `walker` holds the places of agent and goal. With random weights, zeros or
+labels of other worlds it holds none, so each control must fall by a known amount. A
+control that is secretly the trained fit, or that is given other data than its
+definition says, fails here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,16 @@ from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.evidence import Evidence
 from gde.data.probe import CONTROLS, ProbeDataset, ProbeReport
 from gde.data.result import Result
+from gde.numerics.controls import DRAWS, MANY
 from gde.request.catalogue import Catalogue
 from gde.seeding import derive
+from gde.stages.probing import EXCHANGES, untrained_sources
+from gde.store.activations import Row
 from gde_plugins.probes.maps.probe import CogmapProbe
 
 SIDE, LAYER, POSITION = 7, 1, "pre"
 OF_NO_SWEEP = [control for control in CONTROLS if control != "conditions"]
+INITIALISATIONS = 6
 CHANCE = 1 / (SIDE - 2) ** 2
 """Share of free cells that a guess finds."""
 PLAN = Plan(
@@ -36,42 +40,37 @@ PLAN = Plan(
     probes=(
         Choice(
             name="cogmap",
-            config={
-                "layer": LAYER,
-                "positions": [POSITION],
-                "size": SIDE,
-                "variants": ["bilinear"],
-                "epochs": 40,
-            },
+            config={"layer": LAYER, "positions": [POSITION], "size": SIDE},
         ),
     ),
     metrics=(Choice(name="maps"), Choice(name="beliefs")),
-    episodes=30,
-    initialisations=1,
+    episodes=60,
+    initialisations=INITIALISATIONS,
     learning=False,
 )
 
 
 class Probed:
-    """A run, and the data that its probes were fitted to and scored on."""
+    """A run, and the data that its probes were fitted to and scored on, draw by draw."""
 
     def __init__(
         self, result: Result, evidence: Evidence, given: dict[str, list[ProbeDataset]]
     ) -> None:
         self.result = result
         self.evidence = evidence
-        self.train: dict[str, ProbeDataset] = {}
-        self.test: dict[str, ProbeDataset] = {}
+        self.train: dict[str, list[ProbeDataset]] = {}
+        self.test: dict[str, list[ProbeDataset]] = {}
         self.reports: dict[str, ProbeReport] = {}
         # Fits follow each other in the order of the reports, and each is scored after
         # it was fitted.
-        maps = [
-            report for report in evidence.probe_reports if report.fit.probe == "cogmap"
-        ]
-        for report, train, test in zip(maps, given["fit"], given["score"], strict=True):
-            self.train[report.fit.control] = train
-            self.test[report.fit.control] = test
-            self.reports[report.fit.control] = report
+        fitted, scored = iter(given["fit"]), iter(given["score"])
+        for report in evidence.probe_reports:
+            control = report.fit.control
+            draws = range(1 + len(report.further))
+            self.train[control] = [next(fitted) for _ in draws]
+            self.test[control] = [next(scored) for _ in draws]
+            self.reports[control] = report
+        assert not [*fitted, *scored]
 
     def value(self, name: str, control: str, label: str = "control") -> float:
         (found,) = [
@@ -82,10 +81,46 @@ class Probed:
         assert found.value is not None, found.reason
         return found.value
 
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The turns that the trained fit was fitted to, found by their activations."""
+        row_of = {}
+        for row, stream in replayed(self.evidence, planted_parts.Walker()).items():
+            row_of[stream.tobytes()] = row
+        (train,) = self.train["none"]
+        return [row_of[stream.tobytes()] for stream in train.inputs]
+
+
+def replayed(
+    evidence: Evidence, model: planted_parts.Walker
+) -> dict[Row, NDArray[np.float32]]:
+    """(D,) what a model leaves in every turn, replayed here without the stages of a
+    run.
+    """
+    sequences = {}
+    for one in evidence.trajectories:
+        for turn in one.turns:
+            completion = turn.decision.completion
+            assert completion is not None
+            tokens = completion.prompt_tokens + completion.tokens
+            sequences[str(one.key), turn.index] = TokenSequence(
+                tokens=tokens, positions=completion.positions
+            )
+    request = CaptureRequest(layers=(LAYER,), positions=(POSITION,))
+    records = model.capture([*sequences.values()], request)
+    streams = [record.values[LAYER, POSITION].ravel() for record in records]
+    return dict(zip(sequences, streams, strict=True))
+
+
+@pytest.fixture(scope="module", params=["one", "all"])
+def turns(request: pytest.FixtureRequest) -> str:
+    """Turns of each world that count."""
+    return str(request.param)
+
 
 @pytest.fixture(scope="module")
 def probed(
-    catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory
+    catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory, turns: str
 ) -> Iterator[Probed]:
     given: dict[str, list[ProbeDataset]] = {"fit": [], "score": []}
     fit, score = CogmapProbe.fit, CogmapProbe.score
@@ -102,34 +137,17 @@ def probed(
         given["score"].append(test)
         return score(self, readout, test, rng)
 
+    (maps,) = PLAN.probes
+    assert isinstance(maps, Choice)
+    maps = replace(maps, config={**maps.config, "turns": turns})
     folder: Path = tmp_path_factory.mktemp("controls") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(CogmapProbe, "fit", recorded_fit)
         patch.setattr(CogmapProbe, "score", recorded_score)
-        result = evaluate(PLAN, folder, catalogue, how=How(concurrency=1))
+        plan = replace(PLAN, probes=(maps,))
+        result = evaluate(plan, folder, catalogue, how=How(concurrency=1))
     assert result.status == "ok", result.failures
     yield Probed(result, load_evidence(folder, catalogue), given)
-
-
-def captured(probed: Probed, model: planted_parts.Walker) -> NDArray[np.float32]:
-    """(N, D) what a model leaves in the training turns, replayed here without the
-    stages of a run.
-    """
-    held_out = set(probed.reports["none"].rows)
-    sequences = []
-    for one in probed.evidence.trajectories:
-        for turn in one.turns:
-            completion = turn.decision.completion
-            if completion is None or (str(one.key), turn.index) in held_out:
-                continue
-            tokens = completion.prompt_tokens + completion.tokens
-            sequences.append(
-                TokenSequence(tokens=tokens, positions=completion.positions)
-            )
-    records = model.capture(
-        sequences, CaptureRequest(layers=(LAYER,), positions=(POSITION,))
-    )
-    return np.stack([record.values[LAYER, POSITION].reshape(-1) for record in records])
 
 
 def test_the_trained_fit_finds_what_is_planted_and_reads_the_model(
@@ -137,9 +155,34 @@ def test_the_trained_fit_finds_what_is_planted_and_reads_the_model(
 ) -> None:
     for thing in ("agent", "goal"):
         assert probed.value(f"cogmap.top1.{thing}", "none") > 0.9
-    assert np.array_equal(
-        probed.train["none"].inputs, captured(probed, planted_parts.Walker())
-    )
+    held_out = {*probed.reports["none"].rows}
+    assert not held_out & {*probed.rows}
+
+
+def test_of_each_world_one_random_turn_counts_or_all(
+    probed: Probed, turns: str
+) -> None:
+    train, test = (each["none"][0] for each in (probed.train, probed.test))
+    every = {*replayed(probed.evidence, planted_parts.Walker())}
+    report = probed.reports["none"]
+    # Maps are decoded in all held-out turns.
+    assert {*report.rows} | {*probed.rows} <= every
+    assert {row[0] for row in every} == {row[0] for row in (*report.rows, *probed.rows)}
+    counts = np.isfinite(report.scores["top1.agent"][0])
+    assert (report.n_train, report.n_test) == (len(probed.rows), counts.sum())
+    if turns == "all":
+        assert {*report.rows} | {*probed.rows} == every
+        assert counts.all()
+        return
+    for data in (train, test):
+        assert len({*data.groups}) == len(data.groups)
+    assert sorted(np.array(report.worlds)[counts]) == sorted({*report.worlds})
+    # Neither always the first turn nor always the last.
+    last = {
+        episode: max(i for each, i in every if each == episode) for episode, _ in every
+    }
+    assert sum(i > 0 for _, i in probed.rows) > 0
+    assert sum(i < last[episode] for episode, i in probed.rows) > 0
 
 
 @pytest.mark.parametrize("control", OF_NO_SWEEP)
@@ -165,81 +208,106 @@ def test_every_control_loses_the_map(probed: Probed, control: str) -> None:
         )
 
 
-def test_all_controls_hold_out_the_same_turns_and_score_them_on_their_true_maps(
-    probed: Probed,
+@pytest.mark.parametrize(
+    ("control", "draws"),
+    [("no_activations", 1), ("shuffled", EXCHANGES), ("untrained", INITIALISATIONS)],
+)
+def test_the_probe_is_called_better_than_every_draw_of_a_control(
+    probed: Probed, control: str, draws: int
 ) -> None:
-    own = probed.test["none"]
-    assert not {*own.groups} & {*probed.train["none"].groups}
+    found = {}
+    for one in probed.result.measurements:
+        if one.source == "cogmap" and one.where["control"] == control and one.verdict:
+            found[one.name] = one.verdict
+    assert found.keys() == {"cogmap.top1.agent", "cogmap.top1.goal"}
+    for verdict in found.values():
+        assert verdict.draws == draws
+        assert verdict.outside is (None if draws == 1 else True)
+        assert verdict.assumes == ("" if draws == 1 else "normal")
+        assert verdict.outcome == "better"
+    assert len(probed.reports[control].further) == draws - 1
+    for name, scores in probed.reports[control].scores.items():
+        assert len(scores) == draws, name
+
+
+def test_all_controls_hold_out_the_same_turns_and_score_them_on_their_true_maps(
+    probed: Probed, turns: str
+) -> None:
+    (own,), (train,) = probed.test["none"], probed.train["none"]
+    assert not {*own.groups} & {*train.groups}
+    ours = probed.reports["none"]
+    counts = np.isfinite(ours.scores["top1.agent"][0])
     for control in OF_NO_SWEEP:
-        assert probed.reports[control].rows == probed.reports["none"].rows
-        assert np.array_equal(probed.test[control].labels, own.labels)
-        assert np.array_equal(probed.test[control].groups, own.groups)
-        assert np.array_equal(probed.train[control].groups, probed.train["none"].groups)
+        report = probed.reports[control]
+        if control == "untrained" and turns == "one":
+            # Random weights are read in the turns that count alone.
+            counting = [ours.rows[i] for i in np.flatnonzero(counts)]
+            assert [*report.rows] == counting
+        else:
+            assert report.rows == ours.rows
+        for test, fitted in zip(
+            probed.test[control], probed.train[control], strict=True
+        ):
+            assert np.array_equal(test.labels, own.labels)
+            assert np.array_equal(test.groups, own.groups)
+            assert np.array_equal(fitted.groups, train.groups)
 
 
 def test_random_weights_are_those_of_the_same_architecture_under_the_seed_of_the_run(
     probed: Probed,
 ) -> None:
-    untrained = planted_parts.Walker().untrained(derive(PLAN.seed, "untrained"))
-    assert np.array_equal(probed.train["untrained"].inputs, captured(probed, untrained))
-    assert np.array_equal(probed.train["untrained"].labels, probed.train["none"].labels)
+    (own,) = probed.train["none"]
+    sources = untrained_sources(INITIALISATIONS)
+    for source, train in zip(sources, probed.train["untrained"], strict=True):
+        walker = planted_parts.Walker().untrained(derive(PLAN.seed, source))
+        streams = replayed(probed.evidence, walker)
+        expected = np.stack([streams[row] for row in probed.rows])
+        assert np.array_equal(train.inputs, expected)
+        assert np.array_equal(train.labels, own.labels)
+    first, second, *_ = probed.train["untrained"]
+    assert not np.array_equal(first.inputs, second.inputs)
 
 
-def test_shuffled_labels_are_those_of_other_training_turns_and_of_no_held_out_one(
-    probed: Probed,
+def test_shuffled_labels_are_those_of_other_training_worlds_and_of_no_held_out_one(
+    probed: Probed, turns: str
 ) -> None:
-    own, shuffled = probed.train["none"], probed.train["shuffled"]
-    assert np.array_equal(shuffled.inputs, own.inputs)
-    assert np.array_equal(probed.test["shuffled"].inputs, probed.test["none"].inputs)
-    same = (shuffled.labels == own.labels).all(axis=(1, 2)).mean()
-    assert same < 0.1
-    flat = [each.labels.reshape(len(each.labels), -1) for each in (own, shuffled)]
-    assert np.array_equal(
-        *(np.unique(each, axis=0, return_counts=True)[1] for each in flat)
-    )
-    assert np.array_equal(*(np.unique(each, axis=0) for each in flat))
+    (own,), (own_test,) = probed.train["none"], probed.test["none"]
+    maps = [one.tobytes() for one in own.labels]
+    worlds_with: dict[bytes, set[str]] = {}
+    for one, world in zip(maps, own.groups.tolist(), strict=True):
+        worlds_with.setdefault(one, set()).add(world)
 
-
-def test_coordinates_have_no_activations_so_every_map_is_decoded_alike(
-    probed: Probed,
-) -> None:
-    for data in (probed.train, probed.test):
-        assert not data["coordinates"].inputs.any()
-        assert data["coordinates"].inputs.shape == data["none"].inputs.shape
-    assert np.array_equal(
-        probed.train["coordinates"].labels, probed.train["none"].labels
-    )
-    decoded = probed.reports["coordinates"].decoded
-    assert (decoded == decoded[0]).all()
-    assert not (
-        probed.reports["none"].decoded == probed.reports["none"].decoded[0]
-    ).all()
-
-
-def test_a_bag_of_tokens_is_their_mean_embedding_whatever_their_order(
-    probed: Probed,
-) -> None:
-    """Sorted before they are added up, for a sum is rounded by the order of its terms,
-    which a probe could read.
-    """
-    walker = planted_parts.Walker()
-    turns = {
-        (str(one.key), turn.index): turn
-        for one in probed.evidence.trajectories
-        for turn in one.turns
-    }
-    for row, bag in zip(
-        probed.reports["embeddings"].rows, probed.test["embeddings"].inputs, strict=True
+    taken = []
+    for train, test in zip(
+        probed.train["shuffled"], probed.test["shuffled"], strict=True
     ):
-        completion = turns[row].decision.completion
-        assert completion is not None
-        marked = completion.positions[POSITION]
-        tokens = completion.prompt_tokens[: max(marked) + 1]
-        drawn = [
-            planted_parts.drawn(walker.width, "embedding", token) for token in tokens
-        ]
-        mean = np.sort(np.array(drawn, dtype=np.float32), axis=0).mean(axis=0)
-        assert np.array_equal(bag, np.tile(mean, len(marked)))
+        assert np.array_equal(train.inputs, own.inputs)
+        assert np.array_equal(test.inputs, own_test.inputs)
+        same = (train.labels == own.labels).all(axis=(1, 2)).mean()
+        assert same < 0.2
+        given: dict[str, set[str]] = {}
+        for labels, world in zip(train.labels, own.groups.tolist(), strict=True):
+            possible = worlds_with[labels.tobytes()]
+            given[world] = given.get(world, possible) & possible
+        # All turns of a world have maps of one other world, and all worlds are used.
+        assert all(len(each) == 1 for each in given.values())
+        assert set.union(*given.values()) == {*own.groups}
+        taken.append([*map(min, given.values())])
+        if turns == "one":
+            assert sorted(one.tobytes() for one in train.labels) == sorted(maps)
+    assert len({*map(tuple, taken)}) == EXCHANGES
+
+
+def test_without_activations_every_map_is_decoded_alike(probed: Probed) -> None:
+    for data in (probed.train, probed.test):
+        (without,), (own,) = data["no_activations"], data["none"]
+        assert not without.inputs.any()
+        assert without.inputs.shape == own.inputs.shape
+        assert np.array_equal(without.labels, own.labels)
+    decoded = probed.reports["no_activations"].decoded
+    assert (decoded == decoded[0]).all()
+    ours = probed.reports["none"].decoded
+    assert not (ours == ours[0]).all()
 
 
 @pytest.mark.parametrize("fails_at", [0, 1])
@@ -259,12 +327,10 @@ def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
 
     random_weights = planted_parts.Walker.untrained
     monkeypatch.setattr(planted_parts.Walker, "untrained", untrained)
-    (maps,) = PLAN.probes
     plan = replace(
         PLAN,
-        probes=(replace(maps, config={**maps.config, "epochs": 1}),),
         metrics=(Choice(name="success"),),
-        episodes=8,
+        episodes=20,
         initialisations=2,
     )
     result = evaluate(plan, tmp_path / "run", catalogue)
@@ -275,10 +341,40 @@ def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
         failure.reason
         == "no model with random weights: ValueError: there is no configuration"
     )
-    numbers = [
-        one for one in result.measurements if one.name == "cogmap.distance.agent"
-    ]
+    numbers = [one for one in result.measurements if one.name == "cogmap.top1.agent"]
     assert {one.where["control"] for one in numbers} == {"none", *OF_NO_SWEEP} - {
         "untrained"
     }
     assert all(one.verdict is not None for one in numbers)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="the first draws decode all held-out turns, the others one of each world",
+)
+def test_a_probe_of_one_turn_and_one_of_all_turns_have_draws_of_their_own(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    """Random weights are read in all turns as often as the second needs them."""
+    (maps,) = PLAN.probes
+    distance = Choice(
+        name="distance",
+        config={"variants": ["linear"], "layer": LAYER, "positions": [POSITION]},
+    )
+    plan = replace(
+        PLAN,
+        probes=(maps, distance),
+        metrics=(Choice(name="success"),),
+        episodes=24,
+        initialisations=None,
+    )
+    result = evaluate(plan, tmp_path / "run", catalogue)
+    assert result.status == "ok", result.failures
+    drawn = {}
+    for one in result.measurements:
+        if one.verdict is not None and one.where["control"] == "untrained":
+            drawn[one.source] = one.verdict.draws
+    assert drawn == {"cogmap": MANY, "distance": DRAWS}
+    for report in load_evidence(tmp_path / "run", catalogue).probe_reports:
+        if report.fit.control == "untrained":
+            assert all(each.shape == report.decoded.shape for each in report.further)

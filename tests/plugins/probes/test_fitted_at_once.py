@@ -19,7 +19,7 @@ MAPS = {
     "epochs": 1,
     "hidden": 8,
     "layer": [0, 1],
-    "variants": ["mlp", "linear", "bilinear", "ridge"],
+    "variants": ["places", "mlp", "linear", "bilinear", "ridge"],
 }
 PLAN = Plan(
     environment=Choice(name="grid", config={"size": 5}),
@@ -30,6 +30,7 @@ PLAN = Plan(
     ),
     metrics=(Choice(name="success"),),
     episodes=9,
+    initialisations=2,
 )
 
 
@@ -71,7 +72,7 @@ def test_two_threads_learn_what_one_does(
     assert result.status == "ok"
     assert set(fitting) == {"gde-lane"}
     assert learned(tmp_path / "run") == learned(alone)
-    assert len(learned(alone)[1]) == 4 * (5 + 3) + 2 * 5
+    assert len(learned(alone)[1]) == 5 * (4 + 3) + 2 * 4
 
 
 def test_a_run_that_asks_for_one_at_a_time_gets_it(

@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.result import Measurement
 from gde_plugins.probes.maps.estimates import Scores
-from gde_plugins.probes.maps.scores import interior, score_maps, wall_likelihoods
+from gde_plugins.probes.maps.scores import (
+    interior,
+    place_likelihoods,
+    possible_cells,
+    score_maps,
+    wall_likelihoods,
+)
 
 CLASSES = decoded_classes(KINDS)
 EMPTY, AGENT, GOAL, WALL, PAD = range(5)
@@ -226,3 +232,60 @@ def test_maps_without_walls_have_no_code_of_them() -> None:
     found = wall_likelihoods(certain(true), true, CLASSES)["wall"]
     assert np.isnan(found.fitted).all()
     assert wall_likelihoods(certain(true), true, ("empty", "agent", "pad")) == {}
+
+
+LARGE = ("#####/#AG_#/#_###/#####/+++++", "#####/#__A#/###G#/#####/+++++")
+SMALL = ("###++/#A#++/#G#++/###++/+++++", "###++/#G#++/#A#++/###++/+++++")
+"""Maps of 4x5 and of 4x3 cells. The larger ones have one cell that is a wall in both."""
+
+
+def test_a_thing_may_be_where_some_map_of_the_size_has_no_wall() -> None:
+    possible = possible_cells(maps((*LARGE, *SMALL)), CLASSES)
+    of_large = [[1, 1], [1, 2], [1, 3], [2, 1], [2, 3]]
+    of_small = [[1, 1], [2, 1]]
+    cells = [np.argwhere(one).tolist() for one in possible]
+    assert cells == [of_large, of_large, of_small, of_small]
+    # Maps of other sizes tell nothing, and one map tells of its own cells alone.
+    (alone,) = possible_cells(maps(LARGE[:1]), CLASSES)
+    assert np.argwhere(alone).tolist() == [[1, 1], [1, 2], [1, 3], [2, 1]]
+
+
+def test_maps_of_swapped_sides_are_of_different_sizes() -> None:
+    wide, high = "#####/#AG_#/#####/+++++/+++++", "###++/#A#++/#G#++/#_#++/###++"
+    possible = possible_cells(maps((wide, high)), CLASSES)
+    assert [np.argwhere(one).tolist() for one in possible] == [
+        [[1, 1], [1, 2], [1, 3]],
+        [[1, 1], [2, 1], [3, 1]],
+    ]
+
+
+def test_the_likelihood_of_a_place_is_its_share_among_the_possible_cells() -> None:
+    true = maps((*LARGE, *SMALL))
+    decoded = np.zeros((*true.shape, len(CLASSES)), np.float32)
+    # Of the agent, .2 is where it is, and .3 in cells that cannot hold it.
+    decoded[0, 1, 1, AGENT], decoded[0, 2, 3, AGENT] = 0.2, 0.5
+    decoded[0, 2, 2, AGENT], decoded[0, 4, 4, AGENT] = 0.2, 0.1
+    # In the second map all of it is elsewhere, in the third it has none anywhere.
+    decoded[1, 1, 1, AGENT] = 1
+    decoded[3, 1, 1, AGENT], decoded[3, 2, 1, AGENT] = 0.1, 0.3
+    found = place_likelihoods(decoded, true, CLASSES)
+
+    assert list(found) == ["agent", "goal"]
+    assert found["agent"].uniform.ravel() == pytest.approx([1 / 5, 1 / 5, 1 / 2, 1 / 2])
+    assert found["agent"].fitted.ravel() == pytest.approx(
+        [0.2 / 0.7, 0, 1 / 2, 0.3 / 0.4]
+    )
+    # Never decoded, the goal is guessed.
+    assert found["goal"].fitted == pytest.approx(found["goal"].uniform)
+
+
+def test_a_turn_without_the_thing_has_no_likelihood() -> None:
+    true = maps((LARGE[0].replace("G", "_"), LARGE[1]))
+    found = place_likelihoods(certain(true), true, CLASSES)
+    assert np.isnan(found["goal"].fitted).ravel().tolist() == [True, False]
+    assert found["agent"].fitted.ravel().tolist() == [1, 1]
+
+
+def test_what_a_map_has_twice_has_no_place() -> None:
+    true = maps((LARGE[0].replace("_", "A"), LARGE[1]))
+    assert list(place_likelihoods(certain(true), true, CLASSES)) == ["goal"]

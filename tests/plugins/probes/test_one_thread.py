@@ -53,7 +53,7 @@ def test_every_probe_is_the_same_in_processes_of_one_thread_and_of_two() -> None
         ).stdout
         for threads in ("1", "2")
     )
-    assert one.count("\n") == 9
+    assert one.count("\n") == 10
     assert one == two
 
 

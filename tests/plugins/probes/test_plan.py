@@ -1,5 +1,6 @@
 """A planted plan is decoded as far as it is planted, and no further."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from gde.data.observation import Observation
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.stages.probing import controlled
+from gde.stages.probing import exchanged
 from gde.testing.samples import sample_evidence
 from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.plans.probe import PlanProbe
@@ -102,27 +103,49 @@ def test_shuffled_activations_hold_no_plan() -> None:
     assert found["prefix.1"] < 0.5
 
 
-def test_shuffled_plans_leave_the_turns_without_a_plan_in_place() -> None:
-    """All others change places, among the training turns alone."""
-    walk = walked(*np.random.default_rng(0).choice(ACTIONS, size=12).tolist())
-    labels = PROBE.labels(walk).values
-    n_turns = len(labels)
+def test_exchanged_plans_are_those_of_one_other_world() -> None:
+    """Worlds have different numbers of turns. Those without a plan, which are too far
+    from the end, keep none.
+    """
+    names, lengths = ("one", "two", "three"), (3, 5, 8)
+    random = np.random.default_rng(0)
+    labels = [
+        PROBE.labels(walked(*random.choice(ACTIONS, size=n).tolist())).values
+        for n in lengths
+    ]
     data = ProbeDataset(
-        inputs=np.zeros((n_turns, 1, WIDTH), np.float32),
-        labels=labels,
-        groups=np.array(["world"] * n_turns),
+        inputs=np.zeros((sum(lengths), 1, WIDTH), np.float32),
+        labels=np.concatenate(labels),
+        groups=np.repeat(names, lengths),
     )
-    held_out = np.arange(n_turns) == n_turns - 1
-    of_one = np.zeros(n_turns, np.intp)
-    shuffled = controlled(data, "shuffled", of_one, held_out, rng()).labels
+    without = np.isnan(data.labels).any(axis=1)
+    assert 0 < without.sum() < len(without)
+    plans = {}
+    for name in names:
+        plans[name] = [*map(tuple, data.labels[(data.groups == name) & ~without])]
 
-    without = np.isnan(labels).any(axis=1)
-    assert 0 < without.sum() < n_turns
-    assert np.array_equal(np.isnan(shuffled).any(axis=1), without)
-    trained = ~without & ~held_out
-    assert (shuffled[trained] != labels[trained]).any()
-    assert sorted(shuffled[trained].tolist()) == sorted(labels[trained].tolist())
-    assert np.array_equal(shuffled[held_out], labels[held_out])
+    taken: set[tuple[str, str]] = set()
+    kept_order = 0
+    for seed in range(20):
+        train = exchanged(data, np.random.default_rng(seed))
+        assert np.array_equal(np.isnan(train.labels).any(axis=1), without)
+        assert np.array_equal(train.groups, data.groups)
+        given = []
+        for name in names:
+            own = [*map(tuple, train.labels[(data.groups == name) & ~without])]
+            (other,) = [each for each in names if {*own} <= {*plans[each]}]
+            given.append(other)
+            # In any order, from the first again after the last.
+            n_times = Counter(own)
+            assert len(own) == len(plans[name])
+            assert max(n_times.values()) - min(n_times.values()) <= 1
+            assert len(n_times) == min(len(own), len({*plans[other]}))
+            kept_order += own == plans[other][: len(own)]
+        # Each world's plans go to one world.
+        assert sorted(given) == sorted(names)
+        taken.update(zip(names, given, strict=True))
+    assert len(taken) == len(names) ** 2
+    assert kept_order < 20
 
 
 def walked(*actions: str | None) -> Trajectory:

@@ -28,7 +28,7 @@ CHANCE, AROUND = 0.5, 0.05
 """Four standard errors of a control's AUC in 150 maps of 9x9 are 0.05: what a probe
 makes of shuffled labels goes with each of the 49 coins a little, up or down.
 """
-LINEAR: tuple[MapVariant, ...] = ("ridge", "cellwise", "bilinear", "linear")
+LINEAR: tuple[MapVariant, ...] = ("places", "ridge", "cellwise", "bilinear", "linear")
 
 
 def planted(
@@ -77,7 +77,8 @@ def shuffled(dataset: ProbeDataset) -> ProbeDataset:
 
 
 @pytest.mark.parametrize(
-    ("variant", "n"), [("ridge", 300), ("cellwise", 300), ("mlp", 1000)]
+    ("variant", "n"),
+    [("places", 300), ("ridge", 300), ("cellwise", 300), ("mlp", 1000)],
 )
 def test_walls_that_are_planted_linearly_are_found(variant: MapVariant, n: int) -> None:
     ((auc, recall),) = walls(
@@ -111,19 +112,22 @@ def test_walls_that_are_planted_non_linearly_are_found_by_the_mlp_alone() -> Non
         assert abs(auc - CHANCE) < 0.1, variant
 
 
+@pytest.mark.parametrize("variant", ["places", "ridge"])
 @pytest.mark.parametrize("noise", [1.0, 2.0])
-def test_ridge_finds_what_the_noise_leaves_and_no_more(noise: float) -> None:
+def test_ridge_finds_what_the_noise_leaves_and_no_more(
+    noise: float, variant: MapVariant
+) -> None:
     """Two coins differ by 2, beside a noise of sqrt(2) times its scale: no AUC is above
     Phi(sqrt(2) / scale).
     """
     best = norm.cdf(np.sqrt(2) / noise)
     ((auc, _),) = walls(
-        "ridge", planted(600, 1, "linearly", noise), planted(150, 2, "linearly", noise)
+        variant, planted(600, 1, "linearly", noise), planted(150, 2, "linearly", noise)
     )
     assert best - 0.06 < auc < best + 0.03
 
 
-@pytest.mark.parametrize("variant", ["ridge", "cellwise", "mlp"])
+@pytest.mark.parametrize("variant", ["places", "ridge", "cellwise", "mlp"])
 def test_controls_stay_at_chance(variant: MapVariant) -> None:
     train, test = (
         planted(300, 1, "linearly", side=WIDE),
@@ -131,7 +135,7 @@ def test_controls_stay_at_chance(variant: MapVariant) -> None:
     )
     controls = {
         "shuffled": (shuffled(train), test),
-        "coordinates": [
+        "no_activations": [
             replace(each, inputs=np.zeros_like(each.inputs)) for each in (train, test)
         ],
         "untrained": [

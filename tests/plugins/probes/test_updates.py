@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from gde import Choice, Evidence, Plan, evaluate, load_evidence
 from gde.data.cell_map import KINDS, decoded_classes
@@ -21,6 +22,10 @@ from gde_plugins.probes.maps.updates import updates
 
 CLASSES = decoded_classes(KINDS)
 SIZE = 7
+ERROR = np.sqrt(0.2 * (1 + 1 / 5))
+"""Of a further initialisation from the mean of five, of which one is right everywhere
+and the others nowhere.
+"""
 FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
 Believes = Callable[[Trajectory, int], NDArray[np.int64]]
 """The map that a planted probe decodes in a turn of an episode."""
@@ -164,47 +169,79 @@ def test_turns_with_the_agent_at_its_old_place_again_are_left_out(
     assert 0 < after["updates.new"].n < n_late
 
 
+def right_in(*worlds: int) -> Believes:
+    """The true map in these worlds, and that of before in all others."""
+
+    def believed(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
+        is_right = trajectory.key.world in worlds
+        return (truth if is_right else stale)(trajectory, index)
+
+    return believed
+
+
 def test_random_weights_are_compared_in_the_same_worlds(perturbed: Evidence) -> None:
-    evidence = decoding(perturbed, none=truth, untrained=stale)
+    """Each of five initialisations is right in a world of its own of ten, so that their
+    mean is right in .2 of five worlds.
+    """
+    evidence = decoding(
+        perturbed, none=truth, untrained=[right_in(i) for i in range(5)]
+    )
+    after = found(evidence, "move_goal", "1")
+    assert after["updates.excess"].value == pytest.approx(0.9)
+    # Differences of .8 and 1, equally many, have this standard error.
+    half = student.ppf(0.975, 9) * 0.1 / 3
+    assert after["updates.excess"].interval == pytest.approx((0.9 - half, 0.9 + half))
     for since in ("1", "2"):
-        after = found(evidence, "move_goal", since)
-        assert after["updates.excess"].value == 1
-        assert after["updates.p"].value is not None
-        assert after["updates.p"].value < 0.02
+        p_value = found(evidence, "move_goal", since)["updates.p"].value
+        assert p_value is not None and p_value < 0.02
     weights = found(evidence, "move_goal", "1", "untrained")
-    assert weights["updates.new"].value == 0
+    assert weights["updates.new"].value == pytest.approx(0.1)
     assert "updates.excess" not in weights
 
 
 def test_all_initialisations_of_random_weights_are_compared(
     perturbed: Evidence,
 ) -> None:
-    def sometimes(trajectory: Trajectory, index: int) -> NDArray[np.int64]:
-        return (truth if trajectory.key.world == 0 else stale)(trajectory, index)
-
-    one_true = decoding(perturbed, none=truth, untrained=[truth, stale, stale])
-    all_stale = decoding(perturbed, none=truth, untrained=[sometimes, stale, stale])
+    one_true = decoding(perturbed, none=truth, untrained=[truth, *[stale] * 4])
+    all_stale = decoding(perturbed, none=truth, untrained=[right_in(0), *[stale] * 4])
     unlike, alike = (found(each, "move_goal", "1") for each in (one_true, all_stale))
-    assert unlike["updates.excess"].value == pytest.approx(2 / 3)
-    assert alike["updates.excess"].value == pytest.approx(1 - 0.1 / 3)
+    assert unlike["updates.excess"].value == pytest.approx(4 / 5)
+    assert alike["updates.excess"].value == pytest.approx(1 - 0.1 / 5)
 
     # The variance between initialisations is in the interval and the p value.
     p_unlike, p_alike = unlike["updates.p"].value, alike["updates.p"].value
     assert p_unlike is not None and p_alike is not None
     assert p_alike < 0.01 and p_unlike > 0.2
-    low, high = unlike["updates.excess"].interval or (0, 0)
-    assert high - low > 1
+    half = student.ppf(0.975, 4) * ERROR
+    assert unlike["updates.excess"].interval == pytest.approx((0.8 - half, 0.8 + half))
+
     weights = found(one_true, "move_goal", "1", "untrained")["updates.new"]
-    assert weights.value == pytest.approx(1 / 3)
-    assert weights.interval == (0, 1)
+    assert weights.value == pytest.approx(1 / 5)
+    # The error over worlds is that of four initialisations without a hit in ten.
+    over_worlds = 4 / 5 * (1 - 0.025**0.1)
+    over_draws = student.ppf(0.975, 4) * np.sqrt(0.2 / 5)
+    high = 1 / 5 + np.hypot(over_worlds, over_draws)
+    assert weights.interval == pytest.approx((0, high))
+
+
+@pytest.mark.parametrize("drawn", [1, 4])
+def test_few_initialisations_have_no_test(perturbed: Evidence, drawn: int) -> None:
+    untrained = [truth, *[stale] * (drawn - 1)]
+    evidence = decoding(perturbed, none=truth, untrained=untrained)
+    after = found(evidence, "move_goal", "1")
+    assert after["updates.excess"].value == pytest.approx(1 - 1 / drawn)
+    assert after["updates.excess"].interval is None
+    assert after["updates.p"].value is None
+    reason = f"a verdict needs 5 random initialisations, got {drawn}"
+    assert after["updates.p"].reason == reason
 
 
 def test_equal_maps_show_no_difference(perturbed: Evidence) -> None:
-    evidence = decoding(perturbed, none=truth, untrained=truth)
+    evidence = decoding(perturbed, none=truth, untrained=[truth] * 5)
     after = found(evidence, "move_goal", "1")
     assert after["updates.excess"].value == 0
     assert after["updates.p"].value is None
-    assert "0 of 10 pairs differ" in after["updates.p"].reason
+    assert "all scores are the same" in after["updates.p"].reason
 
 
 def test_without_random_weights_there_is_a_reason(perturbed: Evidence) -> None:
@@ -217,7 +254,9 @@ def test_few_worlds_have_no_interval_and_no_test(perturbed: Evidence) -> None:
     worlds = sorted({one.world.cluster for one in perturbed.trajectories})[:5]
     few = [one for one in perturbed.trajectories if one.world.cluster in worlds]
     evidence = replace(perturbed, trajectories=tuple(few))
-    after = found(decoding(evidence, none=truth, untrained=stale), "move_goal", "1")
+    after = found(
+        decoding(evidence, none=truth, untrained=[stale] * 5), "move_goal", "1"
+    )
     assert after["updates.new"].value == 1
     assert after["updates.new"].interval is None
     assert after["updates.p"].reason == "5 worlds; a test needs 6"
@@ -285,14 +324,16 @@ def test_random_weights_are_those_of_the_same_layer(perturbed: Evidence) -> None
 
 
 def test_p_values_are_corrected_over_the_turns_of_a_fit(perturbed: Evidence) -> None:
+    """Three tests of one p value: only the initialisations differ, in the same way."""
+    evidence = decoding(perturbed, none=truth, untrained=[truth, *[stale] * 4])
     p_values = {}
-    for one in updates(decoding(perturbed, none=truth, untrained=stale)):
+    for one in updates(evidence):
         if one.name == "updates.p" and one.where["perturbation"] == "move_goal":
             p_values[one.where["since"]] = one.value
     assert list(p_values) == ["1", "2", "3+"]
-    assert None not in p_values.values()
-    # Ten worlds that all differ in one direction, in three tests.
-    assert p_values["1"] == pytest.approx(3 * 2 / 2**10)
+    alone = 2 * student.sf(0.8 / ERROR, 4)
+    for p_value in p_values.values():
+        assert p_value == pytest.approx(3 * alone, rel=1e-3)
 
 
 def test_a_thing_that_was_never_trained_on_has_a_reason(perturbed: Evidence) -> None:

@@ -71,6 +71,22 @@ def test_every_number_is_one_that_its_run_has() -> None:
         assert any(fnmatchcase(asked.name, name) for name in names), asked
 
 
+def test_every_fit_that_is_shown_is_made() -> None:
+    """Metrics of the map read the fits of its probe."""
+    plan = Profile(ProfileConfig()).plans(1.0, Choice(name="gpt-oss"))["beliefs"]
+    variants = {}
+    for choice in plan.probes:
+        offer = Catalogue.default().find("probe", choice.name).offer
+        assert offer.config is not None
+        variants[choice.name] = offer.config(**choice.config).variants
+    shown = [asked for asked in ASKED if "variant" in asked.where]
+    assert len(shown) > 10
+    for asked in shown:
+        prefix, _, _ = asked.name.partition(".")
+        made = variants.get(prefix, variants["cogmap"])
+        assert asked.where["variant"] in made, asked.title
+
+
 def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
     model = "openai:m@http://127.0.0.1:1/v1"
     agent = Choice(name="gpt-oss", config={"effort": "low"})
@@ -184,7 +200,7 @@ def caused(change: str, effect: float, called: float) -> list[Measurement]:
 
 
 def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
-    place = {"variant": "mlp", "position": "pre"}
+    place = {"variant": "places", "position": "pre"}
     verdict = Verdict(
         control="untrained",
         difference=0.4,
@@ -193,18 +209,27 @@ def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
         detectable=None,
         outcome="untested",
         worlds=5,
-        reason="5 pairs, needs 6",
+        draws=19,
+        reason="5 worlds; a test needs 6",
     )
+    none = replace(verdict, p=0.02, outcome="none", outside=False, reason="")
+    better = replace(none, outcome="better", outside=True)
     goal = measured("cogmap.top1.goal", 0.5, **place, control="none")
-    tested = replace(goal, verdict=replace(verdict, p=0.02, reason=""))
     controls = (
         measured("cogmap.top1.goal", 0.1, **place, control="untrained"),
         measured("cogmap.top1.goal", 0.2, **place, control="shuffled"),
     )
-    for one, told in (
-        (replace(goal, verdict=verdict), "random weights, not tested"),
-        (tested, "random weights, p 0.02"),
+    for tested, told in (
+        (verdict, "random weights, not tested"),
+        (better, "random weights, outside all 19"),
+        (replace(better, outcome="worse"), "random weights, worse, outside all 19"),
+        (none, "random weights, no difference"),
+        (
+            replace(better, control="no_activations", draws=1, outside=None),
+            "no activations, p\u00a00.020",
+        ),
     ):
+        one = replace(goal, verdict=tested)
         result = replace(sample_result(), measurements=(one, *controls))
         run = Run(result=result, evidence=Evidence(trajectories=()))
         rows = Profile(ProfileConfig()).compare({"beliefs": run})
@@ -225,6 +250,7 @@ def row_of(title: str, measurements: Sequence[Measurement]) -> Comparison:
 @pytest.mark.parametrize(
     ("title", "name", "control_of", "label"),
     [
+        ("Goal decoded in its cell", "cogmap.top1.goal", "", "control"),
         ("Agent decoded in its cell", "cogmap.top1.agent", "", "control"),
         ("Next action decoded", "plan.prefix.1", "", "control"),
         ("Distance to the goal decoded, error", "distance.mae", "", "control"),
@@ -252,7 +278,9 @@ def test_what_is_read_stands_beside_the_same_fit_of_each_control(
     """Other fits, and another goal, come before it in the run."""
     values = {"none": 0.5, "untrained": 0.1, "shuffled": 0.2}
     utility = {"utility": "believed"} if control_of else {}
-    place = {"variant": "mlp", "position": "pre", **utility}
+    # The only probe without a variant of that name is that of the distance.
+    variant = "mlp" if name.startswith("distance.") else "places"
+    place = {"variant": variant, "position": "pre", **utility}
     others = [{**place, "variant": "linear"}, {**place, "position": "post"}]
     if name.startswith("plan."):
         # It has one variant.
@@ -273,15 +301,21 @@ def test_what_is_read_stands_beside_the_same_fit_of_each_control(
 
 
 def test_what_chance_gives_stands_beside_what_is_read() -> None:
-    place = {"variant": "mlp", "position": "pre", "fit": "none"}
-    for title, name, chance in (
-        ("Distance to the goal decoded, error", "distance.mae", "distance.mae.mean"),
+    for title, name, chance, variant in (
+        (
+            "Distance to the goal decoded, error",
+            "distance.mae",
+            "distance.mae.mean",
+            "mlp",
+        ),
         (
             "Optimal on the decoded map",
             "following.decoded",
             "following.decoded.shuffled",
+            "places",
         ),
     ):
+        place = {"variant": variant, "position": "pre", "fit": "none"}
         measurements = [measured(name, 0.5, **place), measured(chance, 0.3, **place)]
         assert row_of(title, measurements).others["by chance"].value == 0.3
 
@@ -293,7 +327,7 @@ def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
         *caused("patching goal", 0.2, 0),
         *caused("steering goal", 0.1, 0),
         measured("causes.effect", 0.9, change="prompt with another agent"),
-        measured("cogmap.top1.goal", 0.5, variant="mlp", position="pre"),
+        measured("cogmap.top1.goal", 0.5, variant="places", position="pre"),
     ]
     result = replace(sample_result(), measurements=tuple(measurements))
     run = Run(result=result, evidence=Evidence(trajectories=()))
@@ -328,7 +362,7 @@ def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
 def test_causal_tests_that_call_nothing_are_told_so() -> None:
     measurements = [
         *caused("patching agent", 0.4, 0),
-        measured("cogmap.top1.goal", 0.5, variant="mlp", position="pre"),
+        measured("cogmap.top1.goal", 0.5, variant="places", position="pre"),
     ]
     result = replace(sample_result(), measurements=tuple(measurements))
     run = Run(result=result, evidence=Evidence(trajectories=()))

@@ -49,7 +49,7 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     The error over clusters is that of the difference from the mean initialisation. The
     one over initialisations is that of a further one from their mean (a prediction
     interval). It contains some noise of the clusters too: the sum is too large rather
-    than too small. None where nothing varies.
+    than too small. None where all numbers are the same.
 
     Raises:
         ValueError: fewer than six clusters or two initialisations.
@@ -65,8 +65,13 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     means = rounded(b.mean(axis=1), largest)
     of_clusters = float(np.std(differences, ddof=1)) / sqrt(G)
     of_initialisations = float(np.std(means, ddof=1)) * sqrt(1 + 1 / K)
+    value = float(differences.mean())
     if of_clusters == of_initialisations == 0:
-        return None
+        if not value:
+            return None
+        return MixedDifference(
+            value=value, interval=(value, value), p_value=LEAST, mde=0.0
+        )
 
     def half_width(confidence: float) -> float:
         level = (1 + confidence) / 2
@@ -75,7 +80,6 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
             scipy.stats.t.ppf(level, K - 1) * of_initialisations,
         )
 
-    value = float(differences.mean())
     half = half_width(CONFIDENCE)
     return MixedDifference(
         value=value,

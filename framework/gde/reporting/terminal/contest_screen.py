@@ -18,7 +18,13 @@ from gde.reporting.contest import (
 )
 from gde.reporting.ranking import Line, Ranking, ranking
 from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, asked, plain, wrapped
-from gde.reporting.wording import CONTROLS, counted, estimate, number, plural
+from gde.reporting.wording import (
+    CONTROLS,
+    brief_outcome,
+    counted,
+    estimate,
+    plural,
+)
 
 CAUTIONS = 2
 """Cautions shown."""
@@ -196,12 +202,8 @@ def _in_words(one: Measurement | None, of_probe: bool) -> str:
 
 
 def _against(verdict: Verdict | None) -> str:
-    """The p value against the strongest control; a worse probe is said to be so."""
+    """The test against the strongest control."""
     if verdict is None:
         return "no control"
     name, _ = CONTROLS[verdict.control]
-    if verdict.p is None:
-        return f"not tested against {name}"
-    p_value = f"p {number(verdict.p, 'probability')}"
-    relation = "worse than" if verdict.outcome == "worse" else "against"
-    return f"{p_value} {relation} {name}"
+    return f"{brief_outcome(verdict)} ({name})"

@@ -6,13 +6,13 @@ from textwrap import shorten, wrap
 
 from gde.data.model_use import ModelUse
 from gde.data.result import Measurement, Result
-from gde.data.verdict import Verdict
 from gde.reporting.asked import asked_lines
 from gde.reporting.claim import Claim, claim
 from gde.reporting.findings import Beside, Finding, Probed, headlines, probed
 from gde.reporting.wording import (
     SPACE,
     bounds,
+    brief_outcome,
     counted,
     fit_text,
     labels_text,
@@ -166,7 +166,9 @@ def _rivals(one: Finding) -> list[str]:
 
 def _probe_table(probe: Probed) -> list[str]:
     """A line for each headline of a probe, under the probe's name."""
-    head = f"{probe.fit.probe} ({fit_text(probe.fit)}), best control and p on the right"
+    head = (
+        f"{probe.fit.probe} ({fit_text(probe.fit)}), best control and test on the right"
+    )
     if not probe.numbers:
         head = f"{probe.fit.probe}: {probe.reason}"
     rows = [_beside_control(one) for one in probe.numbers]
@@ -175,31 +177,25 @@ def _probe_table(probe: Probed) -> list[str]:
 
 def _beside_control(one: Beside) -> tuple[str, ...]:
     """A number and its strongest control as the cells of a row."""
-    value, interval = _value_and_interval(one.ours)
+    # Of few held-out worlds, a tenth of a per cent says nothing.
+    value, interval = _value_and_interval(one.ours, 0)
     if one.fit is None or one.rival is None:
         return one.measure.title, value, interval, "no control", ""
 
     # The control has our unit, which the line already shows. Only a share needs its
     # sign again.
     write = quantity if one.rival.unit == "share" else number
-    text = write(one.rival.value or 0.0, one.rival.unit)
+    text = write(one.rival.value or 0.0, one.rival.unit, 0)
     control = f"{fit_text(one.fit)} {text}"
-    return one.measure.title, value, interval, control, _outcome(one.verdict)
+    return one.measure.title, value, interval, control, brief_outcome(one.verdict)
 
 
-def _outcome(verdict: Verdict | None) -> str:
-    """The p value against a control; a probe that is worse is said to be so."""
-    if verdict is None or verdict.p is None:
-        return "not tested"
-    p_value = f"p {number(verdict.p, 'probability')}"
-    return f"worse, {p_value}" if verdict.outcome == "worse" else p_value
-
-
-def _value_and_interval(one: Measurement) -> tuple[str, str]:
+def _value_and_interval(one: Measurement, digits: int = 1) -> tuple[str, str]:
     """Value and interval; a dash and the reason where there is no value."""
     if one.value is None:
         return "\u2013", shorten(one.reason, 30, placeholder=CUT)
-    return quantity(one.value, one.unit), bounds(one.interval, one.unit)
+    value = quantity(one.value, one.unit, digits)
+    return value, bounds(one.interval, one.unit, digits)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -24,8 +24,8 @@ COLORS = {
     MODEL: BLUE,
     "random weights": "#d1782f",
     "shuffled labels": "#8a929a",
-    "bag of tokens": "#6a9a4f",
-    "coordinates only": "#b9a33c",
+    "no activations": "#6a9a4f",
+    "condition only": "#b9a33c",
 }
 
 

@@ -78,6 +78,7 @@ class Causes:
             reason = (
                 f"no probe {config.probe!r} of variant {config.variant!r} has read position {config.position!r}:"
                 f" choose --probe {config.probe} --set {config.probe}.variants={config.variant}"
+                f" --set {config.probe}.turns=all"
             )
             return [unmeasured(NAME, reason)]
 

@@ -25,7 +25,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.linalg import svd
 from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices, Worlds
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -34,6 +33,8 @@ from gde_plugins.probes.fitting.weights import z_scores
 
 TEMPERATURES = (1e-2, 1e1)
 """Bounds of the temperature; one-hot targets differ by 1."""
+WITHIN = {"xatol": 0.01}
+"""How closely a temperature is found: to one per cent, which a loss does not notice."""
 
 
 @one_thread()
@@ -120,7 +121,8 @@ class RidgeFits:
     def __init__(self, inputs: Doubles, targets: Doubles) -> None:
         self.level: Doubles = targets.mean(axis=0)
         deviations = targets - self.level
-        self._targets = deviations.reshape(len(targets), -1)
+        n_targets = int(np.prod(self.level.shape))
+        self._targets = deviations.reshape(len(targets), n_targets)
 
         # One decomposition serves every penalty, which only rescales the singular
         # values.
@@ -130,6 +132,13 @@ class RidgeFits:
         # Exactly 0 for targets that are the same in every turn.
         self._along = self._turns.T @ self._targets
 
+    @property
+    def mean_square(self) -> float:
+        """Of the singular values, by which penalties may be measured; 1 for inputs that
+        never vary.
+        """
+        return float((self._lengths**2).mean()) or 1.0
+
     def weights(self, penalty: float) -> Doubles:
         """(D, ...) weights of a fit that is `level` where the inputs have their
         mean.
@@ -137,7 +146,7 @@ class RidgeFits:
         penalised = self._lengths**2 + penalty
         shrunk = self._lengths / penalised
         weights = self._axes.T @ (shrunk[:, None] * self._along)
-        return np.asarray(weights.reshape(-1, *self.level.shape))
+        return np.asarray(weights.reshape(len(weights), *self.level.shape))
 
     def left_out(self, penalty: float, groups: Sequence[Indices]) -> Doubles:
         """(N, ...) predictions of each group of rows by the fit to all others."""
@@ -147,17 +156,18 @@ class RidgeFits:
         residuals = self._targets - fitted
         n_turns = len(residuals)
 
-        predicted = np.empty_like(residuals)
+        # A row's element of the hat matrix H, to which the intercept adds 1 / N.
+        own = (self._turns**2 @ kept + 1 / n_turns)[:, None]
+        predicted = self._targets - residuals / (1 - own)
         for rows in groups:
-            # The rows' block of the hat matrix H. The intercept adds 1 / N to each of
-            # its elements.
-            turns = self._turns[rows]
-            hat = (turns * kept) @ turns.T + 1 / n_turns
-            identity = np.eye(len(rows))
-            residual = np.linalg.solve(identity - hat, residuals[rows])
-            predicted[rows] = self._targets[rows] - residual
+            if len(rows) > 1:
+                turns = self._turns[rows]
+                hat = (turns * kept) @ turns.T + 1 / n_turns
+                identity = np.eye(len(rows))
+                residual = np.linalg.solve(identity - hat, residuals[rows])
+                predicted[rows] = self._targets[rows] - residual
 
-        shaped = predicted.reshape(-1, *self.level.shape)
+        shaped = predicted.reshape(n_turns, *self.level.shape)
         return np.asarray(shaped + self.level)
 
 
@@ -219,15 +229,18 @@ def calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
     The loss is of softmax(scores / temperature), of scores (..., K).
     """
     true = np.take_along_axis(scores, codes[..., None], axis=-1)
-    true = true[..., 0]
+    # Below the largest score, so that none overflows.
+    highest = scores.max(axis=-1, keepdims=True)
+    below = scores - highest
+    short = float((highest - true).mean())
 
     def loss(exponent: float) -> float:
         temperature = np.exp(exponent)
-        totals = logsumexp(scores / temperature, axis=-1)
-        log_losses = totals - true / temperature
-        return float(log_losses.mean())
+        totals = np.log(np.exp(below / temperature).sum(axis=-1))
+        return float(totals.mean() + short / temperature)
 
     # Searched by its logarithm: temperatures differ by factors, not by differences.
-    found = minimize_scalar(loss, bounds=np.log(TEMPERATURES), method="bounded")
+    bounds = np.log(TEMPERATURES)
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options=WITHIN)
     temperature = float(np.exp(found.x))
     return temperature, float(found.fun)

@@ -17,6 +17,7 @@ from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.place_training import fit_places
 from gde_plugins.probes.fitting.places import Places, PlaceWeights
+from gde_plugins.probes.fitting.reader import ReaderWeights, fit_reader
 from gde_plugins.probes.fitting.ridge import fit_ridge
 from gde_plugins.probes.fitting.training import (
     examples_of,
@@ -26,6 +27,7 @@ from gde_plugins.probes.fitting.training import (
 from gde_plugins.probes.fitting.weights import CellWeights, check_finite
 from gde_plugins.probes.maps.labels import map_labels
 from gde_plugins.probes.maps.scores import (
+    CLOSED,
     class_frequencies,
     of_known,
     place_likelihoods,
@@ -42,13 +44,17 @@ PLACES: Mapping[str, Places] = {
 """Variant to the layout of its weights, for variants that are linear in the activations
 of each place.
 """
+CLOSED_FORM = frozenset({"places", "ridge"})
+"""Variants that are fitted fast enough to learn in several orders of the worlds."""
+ORDERS = 5
+Weights = CellWeights | PlaceWeights | ReaderWeights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CogmapReadout:
     """A fitted map decoder."""
 
-    weights: CellWeights | PlaceWeights
+    weights: Weights
     trained: Codes
     """Classes that occurred in training, in the order of the network's outputs."""
     prior: Floats
@@ -85,8 +91,10 @@ class CogmapReadout:
     def from_arrays(cls, variant: str, arrays: Mapping[str, Floats]) -> Self:
         """Restore a readout of this variant from `arrays`."""
         trained = arrays["trained"].astype(np.int64)
-        weights: CellWeights | PlaceWeights
-        if variant in PLACES:
+        weights: Weights
+        if variant == "places":
+            weights = ReaderWeights.from_arrays(arrays)
+        elif variant in PLACES:
             weights = PlaceWeights.from_arrays(PLACES[variant], len(trained), arrays)
         else:
             weights = CellWeights.from_arrays(arrays)
@@ -103,6 +111,14 @@ class CogmapProbe:
 
     config: CogmapConfig
     concurrent: ClassVar[bool] = True
+
+    @property
+    def one_turn(self) -> bool:
+        return self.config.turns == "one"
+
+    @property
+    def orders(self) -> int:
+        return ORDERS if CLOSED_FORM.issuperset(self.variants) else 1
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -144,8 +160,15 @@ class CogmapProbe:
         balanced = config.balance == "classes"
         examples = examples_of(train.inputs, codes, shape, n_classes, balanced)
 
-        weights: CellWeights | PlaceWeights
-        if variant == "ridge":
+        weights: Weights
+        if variant == "places":
+            walls = [
+                code
+                for code in range(n_classes)
+                if train.classes[trained[code]] in CLOSED
+            ]
+            weights = fit_reader(train.inputs, codes, walls, config.size, train.groups)
+        elif variant == "ridge":
             weights = fit_ridge(
                 train.inputs, codes, n_classes, train.groups, config.penalties
             )

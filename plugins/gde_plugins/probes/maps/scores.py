@@ -23,6 +23,8 @@ from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.policies import top
 
 WALL = "wall"
+CLOSED = (PAD, WALL)
+"""Kinds of cells that hold no thing."""
 NO_INTERIOR = "no map has cells within its outermost ones"
 
 
@@ -124,17 +126,17 @@ def place_likelihoods(
     decoded: Floats, cells: Codes, classes: Sequence[str]
 ) -> Mapping[str, Likelihoods]:
     """(N, 1) the probability of the true cell of each thing with one place, from
-    probabilities (N, size, size, C); uniform over the cells of the map.
+    probabilities (N, size, size, C); uniform over the cells that may hold it.
 
-    A probability of the cell follows from those of the class in all cells of the map.
+    A probability of the cell follows from those of the class in all of these cells.
     """
-    on_map = cells != classes.index(PAD)
-    uniform = 1 / on_map.sum(axis=CELLS)
+    possible = possible_cells(cells, classes)
+    uniform = 1 / possible.sum(axis=CELLS)
     found = {}
     for code, name in enumerate(classes):
         true = cells == code
         if _has_one_place(name, true):
-            of_cells = np.where(on_map, decoded[..., code].astype(np.float64), 0.0)
+            of_cells = np.where(possible, decoded[..., code].astype(np.float64), 0.0)
             total = of_cells.sum(axis=CELLS)
             at_truth = (of_cells * true).sum(axis=CELLS)
             # A class that training never showed has no probability anywhere.
@@ -144,6 +146,22 @@ def place_likelihoods(
             found[name] = Likelihoods(
                 fitted=of_turns[:, None], uniform=uniform[:, None]
             )
+    return found
+
+
+def possible_cells(cells: Codes, classes: Sequence[str]) -> Bools:
+    """(N, size, size) True where a map of the same size has neither wall nor padding.
+
+    Maps (N, size, size) of one size have the same padding.
+    """
+    on_map = cells != classes.index(PAD)
+    closed = [code for code, name in enumerate(classes) if name in CLOSED]
+    is_open = ~np.isin(cells, closed)
+    # Maps are rectangles in a corner of the square.
+    sizes = on_map[:, :, 0].sum(axis=1) * len(on_map[0]) + on_map[:, 0].sum(axis=1)
+    found: Bools = np.zeros_like(on_map)
+    for size in np.unique(sizes):
+        found[sizes == size] = is_open[sizes == size].any(axis=0)
     return found
 
 

@@ -40,7 +40,9 @@ NONE_SO_LATE = "no held-out episode has such a turn with the thing at another pl
 NONE_BEFORE = "the probe decoded no turn before the perturbation of these episodes"
 NONE_UNPERTURBED = "no held-out episode without perturbation has such a turn"
 UNTRAINED = "untrained"
-NO_WEIGHTS = "no probe was fitted to random weights on these turns"
+NO_WEIGHTS = (
+    "no probe was fitted to random weights on these turns: set cogmap.turns=all"
+)
 
 
 def updates(evidence: Evidence) -> Sequence[Measurement]:

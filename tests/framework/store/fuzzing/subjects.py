@@ -112,7 +112,7 @@ def _study() -> dict[str, Any]:
     row = {"quantity": "a", "paper": 0.5, "ours": ours, "source": "fig. 1"}
     figure = {"title": "a", "caption": "b", "spec": {"mark": "bar"}}
     return {
-        "schema": 1,
+        "schema": 2,
         "study": "telos",
         "scale": 0.1,
         "runs": {RUN: {}},

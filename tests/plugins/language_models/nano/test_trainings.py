@@ -104,9 +104,14 @@ def test_after_reasoning_nothing_can_be_read_where_there_is_none(
 ) -> None:
     agent = Choice(name="gpt-oss", config={"effort": "low"})
     grid = Choice(name="grid", config={"size": 5})
-    probe = Choice(name="cogmap", config={"variants": ["ridge"], "size": 5})
+    probe = Choice(name="cogmap", config={"size": 5})
     plan = Plan(
-        environment=grid, agent=agent, probes=[probe], metrics=["success"], episodes=6
+        environment=grid,
+        agent=agent,
+        probes=[probe],
+        metrics=["success"],
+        episodes=6,
+        initialisations=1,
     )
     result = evaluate(plan, tmp_path / "run")
     found = [
