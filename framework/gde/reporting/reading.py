@@ -21,8 +21,9 @@ def reading(found: Probed) -> list[str]:
     """Sentences about what a probe finds; none for a probe of another kind.
 
     For example "Before reasoning, agent and goal can be read at layer 3 in 100 and 100 %
-    of held-out turns; from random weights in 92 and 95 %. A reader shown 35 worlds: 99
-    and 97 against 24 and 28 % (outside all 19 random initialisations)."
+    of held-out turns; from random weights in 92 and 95 % (no difference shown). A reader
+    shown 35 worlds: 99 and 97 against 25 and 30 % (outside all 19 random
+    initialisations)."
     """
     probe = found.fit.probe
     by_name = {one.measure.name.removeprefix(f"{probe}."): one for one in found.numbers}
@@ -46,6 +47,7 @@ def reading(found: Probed) -> list[str]:
     rivals = [one.rival.value for one in whole if one.rival is not None]
     if len(rivals) == len(whole):
         sentence += f"; from {_control(whole)} in {_values(rivals)}"
+        sentence += f" ({_outcomes(late)})"
     sentences = [f"{sentence}."]
 
     few = list(early.values())
@@ -68,7 +70,10 @@ def reading(found: Probed) -> list[str]:
         verdict = by_name[name].verdict
         if verdict is not None and verdict.outcome in ("better", "worse"):
             thing = _thing(name)
-            sentences.append(f"{thing.capitalize()}s are read {verdict.outcome}.")
+            than = _control([by_name[name]])
+            sentences.append(
+                f"{thing.capitalize()}s are read {verdict.outcome} than from {than}."
+            )
     return sentences
 
 

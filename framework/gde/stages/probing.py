@@ -283,19 +283,21 @@ class ProbeStage:
             ).learn()
             measurements += learned.measurements
 
-        # Metrics of beliefs read all turns, also those that do not count for the probe.
-        every = dataset.take(held_out)
+        # Metrics of beliefs read all turns, also those that do not count for the probe. Of
+        # random weights, only some sources may have been read in all.
+        shown = held_out if source == MODEL else held_out & counts
+        every = dataset.take(shown)
         scores = _scores(probe, readout.predict(test.inputs), test) | learned.scores
         return ProbeReport(
             fit=fit,
             measurements=tuple(map(partial(self._with_unit, fit), measurements)),
             n_train=len(train.groups),
             n_test=len(test.groups),
-            rows=tuple(table.rows[row] for row in np.flatnonzero(held_out)),
+            rows=tuple(table.rows[row] for row in np.flatnonzero(shown)),
             decoded=readout.predict(every.inputs),
             classes=dataset.classes,
             worlds=tuple(every.groups.tolist()),
-            scores=_spread(scores, counts[held_out]),
+            scores=_spread(scores, counts[shown]),
             coded=learned.coded,
         )
 

@@ -95,7 +95,8 @@ def both(verdict: Verdict | None) -> Probed:
 def test_all_that_is_called_is_told_once() -> None:
     assert said(found()) == [
         "Before reasoning, agent and goal can be read at layer 3 in 100 and 98 % of"
-        " held-out turns; from random weights in 92 and 95 %.",
+        " held-out turns; from random weights in 92 and 95 %"
+        " (no difference shown).",
         f"A reader shown 35 worlds: 99 and 97 against 24 and 28 % ({OUTSIDE}).",
     ]
 
@@ -153,7 +154,7 @@ def test_one_thing_and_three_are_listed() -> None:
     early = beside("early.top1.key", 0.25, 0.13)
     assert said(Probed(fit=FIT, numbers=(whole, early), early_worlds=8)) == [
         "Before reasoning, key can be read at layer 3 in 50 % of held-out turns; from"
-        " random weights in 40 %.",
+        " random weights in 40 % (no difference shown).",
         f"A reader shown 8 worlds: 25 against 13 % ({OUTSIDE}).",
     ]
     first, second = said(found(whole, early))
@@ -184,11 +185,12 @@ def test_a_strongest_control_that_is_not_random_weights_is_named() -> None:
             beside("top1.goal", 0.98, 0.3, ONCE, "no_activations"),
         )
     )
-    assert first.endswith("; from no activations in 20 and 30 %.")
+    assert first.endswith("; from no activations in 20 and 30 % (p 0.004).")
     assert second.endswith(f"({OUTSIDE}).")
 
     first, second = said(found(beside("top1.goal", 0.98, 0.3, ONCE, "no_activations")))
-    assert first.endswith("; from random weights and no activations in 92 and 30 %.")
+    assert "; from random weights and no activations in 92 and 30 % (" in first
+    assert first.endswith("(agent: no difference shown; goal: p 0.004).")
 
     first, second = said(
         found(
@@ -196,7 +198,7 @@ def test_a_strongest_control_that_is_not_random_weights_is_named() -> None:
             beside("early.top1.goal", 0.966, 0.279, ONCE, "no_activations"),
         )
     )
-    assert first.endswith("; from random weights in 92 and 95 %.")
+    assert first.endswith("; from random weights in 92 and 95 % (no difference shown).")
     assert "p 0.004" in second
     assert "no activations" in second
 
@@ -212,8 +214,14 @@ def test_without_a_control_there_is_nothing_to_stand_beside() -> None:
 @pytest.mark.parametrize(
     ("verdict", "told"),
     [
-        (replace(CALLED, difference=-0.2), ["Walls are read better."]),
-        (replace(WORSE, difference=0.1), ["Walls are read worse."]),
+        (
+            replace(CALLED, difference=-0.2),
+            ["Walls are read better than from random weights."],
+        ),
+        (
+            replace(WORSE, difference=0.1),
+            ["Walls are read worse than from random weights."],
+        ),
         (NOT_CALLED, []),
         (UNTESTED, []),
         (None, []),
@@ -234,6 +242,10 @@ def test_without_early_numbers_there_are_no_sentences() -> None:
     assert reading(Probed(fit=FIT, numbers=late)) == []
     assert reading(Probed(fit=FIT, numbers=(*late, walls))) == []
     assert reading(Probed(fit=FIT, numbers=())) == []
+
+
+DRAWS = 19
+"""Initialisations of the example's random weights."""
 
 
 def of_result(result: Result) -> str:
@@ -259,8 +271,10 @@ def test_the_claim_has_exactly_the_numbers_of_the_result(result: Result) -> None
     told = of_result(result)
     assert told == (
         "Before reasoning, agent and goal can be read at layer 3 in 49 and 43 % of"
-        " held-out turns; from random weights in 20 and 17 %. A reader shown 8 worlds:"
-        f" 37 and 31 against 15 and 12 % ({OUTSIDE}). Walls are read better."
+        " held-out turns; from random weights in 20 and 17 %"
+        f" ({OUTSIDE}). A reader shown 8 worlds:"
+        f" 37 and 31 against 15 and 12 % ({OUTSIDE}). Walls"
+        " are read better than from random weights."
     )
     main, *_ = probed(result)
     values: Mapping[tuple[str, Control], float] = {
@@ -278,9 +292,7 @@ def test_the_claim_has_exactly_the_numbers_of_the_result(result: Result) -> None
             for thing in ("agent", "goal"):
                 share = values[f"{early}top1.{thing}", control]  # type: ignore[index]
                 numbers.append(round(100 * share))
-    first, *_ = main.numbers
-    assert first.verdict is not None
-    numbers.append(first.verdict.draws)
+        numbers.append(float(DRAWS))
     assert [float(one) for one in re.findall(r"\d+(?:\.\d+)?", told)] == numbers
 
 

@@ -348,10 +348,6 @@ def test_a_model_that_cannot_be_initialised_costs_that_control_alone(
     assert all(one.verdict is not None for one in numbers)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the first draws decode all held-out turns, the others one of each world",
-)
 def test_a_probe_of_one_turn_and_one_of_all_turns_have_draws_of_their_own(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:

@@ -142,8 +142,8 @@ class CogmapProbe:
         """Fit a decoder of all cells to the training turns.
 
         Raises:
-            ValueError: activations that are not finite, naming the row; `ridge` with
-            one world to train on.
+            ValueError: activations that are not finite, naming the row; one world to
+            train on, where left-out worlds choose a penalty.
         """
         check_finite(train.inputs)
         config = self.config
