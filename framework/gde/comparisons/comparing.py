@@ -1,6 +1,6 @@
 """Two runs compared: over the worlds they share, or over worlds of their own."""
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -99,7 +99,7 @@ class _Runs:
     def __init__(self, runs: Sequence[Path], catalogue: Catalogue | None) -> None:
         self._catalogue = catalogue or Catalogue.default()
         self._opened = [Opened.of(run, self._catalogue) for run in runs]
-        self._episodes: dict[tuple[int, Hashable], Episodes] = {}
+        self._episodes: dict[tuple[int, str], Episodes] = {}
 
     def compared(self, i: int, j: int, paired: bool) -> Compared:
         """Two of the runs compared, without correction over other pairs."""

@@ -18,6 +18,7 @@ from gde.reporting.wording import (
     fit_text,
     inline,
     labels_text,
+    listed,
     plural,
     values_text,
     verdict_text,
@@ -177,17 +178,12 @@ def _against_control(one: Beside) -> str:
 def _joined(phrases: Sequence[str]) -> str:
     """Phrases as a list; a verb that all share appears once."""
     first, *others = phrases
-    if not others:
-        return first
-
     first_word, _, _ = first.partition(" ")
     verb = f"{first_word} "
     if all(one.startswith(verb) for one in others):
         others = [one.removeprefix(verb) for one in others]
 
-    *middle, last = others
-    before = ", ".join([first, *middle])
-    return f"{before} and {last}"
+    return listed([first, *others])
 
 
 def _cautions(result: Result) -> list[str]:

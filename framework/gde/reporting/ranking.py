@@ -119,6 +119,7 @@ def _line(
 ) -> Line:
     unit = one.number.unit if one.number is not None else ""
     result = found.results[one.variant]
+    differing = _values(found, one.variant)
     value = interval = ABSENT
     if one.number is not None and one.number.value is not None:
         value = quantity(one.number.value, unit)
@@ -128,7 +129,7 @@ def _line(
         variant=one.variant,
         agent=agent_text(result.subject, result.models),
         model=agent_model(result.subject, result.models),
-        settings=tuple(_values(found, one.variant).get(key, "") for key in settings),
+        settings=tuple(differing.get(key, "") for key in settings),
         value=value,
         interval=interval,
         against=against,

@@ -175,6 +175,8 @@ class ProbeStage:
     """Of the probes' numbers: learning curves are those of headlines."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
+    _chosen: dict[tuple[int, str], set[Row]] = field(default_factory=dict)
+    """The turns that count for probes of one turn, by layer and position."""
     _reading: Lock = field(default_factory=Lock)
     """Held while data is read, so that labels are made once and the journal has one
     reader.
@@ -287,14 +289,15 @@ class ProbeStage:
         # random weights, only some sources may have been read in all.
         shown = held_out if source == MODEL else held_out & counts
         every = dataset.take(shown)
-        scores = _scores(probe, readout.predict(test.inputs), test) | learned.scores
+        decoded = readout.predict(every.inputs)
+        scores = _scores(probe, decoded[counts[shown]], test) | learned.scores
         return ProbeReport(
             fit=fit,
             measurements=tuple(map(partial(self._with_unit, fit), measurements)),
             n_train=len(train.groups),
             n_test=len(test.groups),
             rows=tuple(table.rows[row] for row in np.flatnonzero(shown)),
-            decoded=readout.predict(every.inputs),
+            decoded=decoded,
             classes=dataset.classes,
             worlds=tuple(every.groups.tolist()),
             scores=_spread(scores, counts[shown]),
@@ -347,11 +350,14 @@ class ProbeStage:
         """(N,) True for the turns that a probe is fitted to and scored on."""
         if not reads_one_turn(probe):
             return np.ones(len(rows), dtype=np.bool_)
-        with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
-            store = ActivationStore(self.folder.activations, journal)
-            own = of_weights(MODEL, self.weights)
-            every = store.stored(own, fit.layer, fit.position)
-        chosen = one_turn_of_each(every, self._worlds, self.seed)
+        place = fit.layer, fit.position
+        if place not in self._chosen:
+            path = self.folder.journal_path
+            with closing(Journal.open(path, write=False)) as journal:
+                store = ActivationStore(self.folder.activations, journal)
+                every = store.stored(of_weights(MODEL, self.weights), *place)
+            self._chosen[place] = one_turn_of_each(every, self._worlds, self.seed)
+        chosen = self._chosen[place]
         return np.array([row in chosen for row in rows], dtype=np.bool_)
 
     def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
