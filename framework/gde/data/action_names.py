@@ -3,18 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from unicodedata import normalize
 
-ALIKE = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-        # Characters without a width.
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"),
-    }
-)
-"""Quotes and dashes of typography to those of keyboards."""
+from gde.data.action_words import ARTICLE, common_name
+from gde.data.answer_text import tidy
+
 BULLET = re.compile(r"(?:[-+*\u2022>#]\s+|\(?\d{1,3}[.)]\s+)+")
 FENCE = re.compile(r"```[\w-]*")
 AROUND = " *_`~\"'<>()[]{}|$"
@@ -25,16 +17,31 @@ LONGEST = 2_000
 FEWEST = 2
 """Letters of a name that prose may hold: "a" is also an article."""
 DENIAL = re.compile(
-    r"\b(?:not|no|never|cannot|avoid|without|except|unless|instead of|rather than)\b"
-    r"|n't\b|\?",
+    r"\b(?:not|no|never|cannot|avoid|without|except|unless|instead of|rather than|(?:any|every)thing but"
+    r"|all but|wrong|blocked|impossible|invalid|illegal|bad|worse|mistake|pointless|useless|failed|fails"
+    r"|like this|such as|(?:have|has) just|already|(?:could|might|may) be"
+    r"|(?:action|command|move|step)s? (?:was|were)|nicht|kein\w*|pas|nunca|não|non)\b"
+    r"|n't\b|\?|不|ない",
     re.IGNORECASE,
 )
-"""Words around a name that may deny it."""
-
-
-def tidy(text: str) -> str:
-    """The text with one character for all that look alike (NFKC, quotes, dashes)."""
-    return normalize("NFKC", text).translate(ALIKE)
+"""Words around a name that may deny it, or speak of it only."""
+OR = re.compile(r"\bor\b", re.IGNORECASE)
+DENIED = re.compile(
+    r"\bnot\b[^.;!?]*?\bbut\b(?! not)(?: rather| instead)?|[(,] *(?:and )?not\b[^.;!?)]*\)?",
+    re.IGNORECASE,
+)
+"""What is denied beside what is not: "not X but", ", not X"."""
+INTENT = re.compile(
+    r"(?:^|[,;:] |\b(?:so|therefore|thus|hence|then) )"
+    r"(?:(?:i|we)(?:'ll|'d| will| would| should| shall| must| am going to| choose to| want to)?|let me|let's"
+    r"|(?:the )?(?:best|next|optimal|right) (?:move|action|step) is to)(?: now| then| therefore| first| next)?"
+    r" (?:go|move|step|head|walk|choose|pick|select|take)(?: to the)? (?P<name>[\w'-]+)"
+    r"|^(?:ich|je|yo|io|eu|voy|vado|vou)\b[^.;,:]*[ '](?P<other>\w+)\W*$"
+    r"|^(?P<first>[\w'-]+) (?:is|seems|looks|would be) (?:the )?"
+    r"(?:best|correct|optimal|right|safest|shortest|better)\b",
+    re.IGNORECASE,
+)
+"""A sentence that says what its speaker does, with a name that may be an everyday word."""
 
 
 def fold(text: str) -> str:
@@ -54,6 +61,17 @@ def bare(text: str) -> str:
         name = stripped
 
 
+def common(text: str) -> str:
+    """The bare text in the commonest words for its directions and verbs."""
+    name = bare(text)
+    return name if DENIAL.search(name) else common_name(name)
+
+
+def squeezed(text: str) -> str:
+    """The common text without blanks and hyphens."""
+    return re.sub(r"[\s_-]", "", common(text))
+
+
 def equal_to(text: str, actions: Sequence[str]) -> list[str]:
     """The actions that the whole text names, by the closest spelling that any has.
 
@@ -63,12 +81,16 @@ def equal_to(text: str, actions: Sequence[str]) -> list[str]:
         return [text]
     if len(text) > LONGEST:
         return []
-    spellings: tuple[Callable[[str], str], ...] = (fold, bare)
+    spellings: tuple[Callable[[str], str], ...] = (fold, bare, common, squeezed)
     for spelling in spellings:
         name = spelling(text)
         found = [action for action in actions if name and spelling(action) == name]
         if found:
             return list(dict.fromkeys(found))
+    name = bare(text)
+    if len(name) == 1 and name.isalpha():
+        initial = [action for action in actions if bare(action).startswith(name)]
+        return initial if len(initial) == 1 else []
     return []
 
 
@@ -81,6 +103,17 @@ def named_in(text: str, actions: Sequence[str], *, prose: bool = False) -> list[
     sentence = " ".join(tidy(text).split())
     if len(sentence) > LONGEST:
         return []
+    if prose and (intended := INTENT.search(sentence)) and not DENIAL.search(sentence):
+        name = intended["name"] or intended["other"] or intended["first"]
+        if found := equal_to(name, actions):
+            return found
+    # "not X but Y", "Y, not X"
+    sentence = DENIED.sub(" ", sentence)
+    named = _spoken(sentence, actions, prose=prose)
+    return named or _spoken(ARTICLE.sub("", sentence), actions, prose=prose)
+
+
+def _spoken(sentence: str, actions: Sequence[str], *, prose: bool) -> list[str]:
     pattern, actions_of = _names(tuple(actions))
     spans = [found.span(1) for found in pattern.finditer(sentence)]
     outer = [span for span in spans if not any(_within(span, one) for one in spans)]
@@ -94,7 +127,8 @@ def named_in(text: str, actions: Sequence[str], *, prose: bool = False) -> list[
             named[action] = None
             is_word &= action.isupper() and not name.isupper()
         rest = f"{rest[:begin]} {rest[end:]}"
-    if DENIAL.search(rest) or (prose and is_word):
+    is_open = len(named) == 1 and OR.search(rest)
+    if is_open or DENIAL.search(rest) or (prose and is_word):
         return []
     return [*reversed(named)]
 
@@ -110,9 +144,9 @@ def _names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, list
     """A pattern of all names, the longest at each place, and the actions of each."""
     actions_of: dict[str, list[str]] = {}
     for action in actions:
-        name = fold(action)
-        if len(name) >= FEWEST:
-            actions_of.setdefault(name, []).append(action)
+        for name in dict.fromkeys((fold(action), ARTICLE.sub("", fold(action)))):
+            if len(name) >= FEWEST:
+                actions_of.setdefault(name, []).append(action)
 
     longest_first = sorted(actions_of, key=len, reverse=True)
     # Where there are no names, a pattern that matches nothing.

@@ -12,8 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from gde.data.action_names import meant, tidy
-from gde.data.answer_rules import KEY, RULES, Rule, ends_with_object, find, last_line
+from gde.data.action_names import meant
+from gde.data.answer_rules import (
+    ASIDE,
+    CONDITION,
+    KEY,
+    RULES,
+    Rule,
+    ends_with_object,
+    find,
+    last_line,
+)
+from gde.data.answer_text import own, plain, tidy
 from gde.data.completion import Completion
 from gde.data.tool_call import split_calls
 from gde.data.trajectory import Decision, Status
@@ -165,7 +175,7 @@ def read_freely(
         otherwise: the reason for an answer that names no action.
         rules: the rules that may read it.
     """
-    text = completion.text.strip()
+    text = (completion.text if actions is None else own(completion.text)).strip()
     refused = bool(REFUSAL.match(text))
     cut = completion.finish == "length"
     if cut and not ends_with_object(text):
@@ -175,14 +185,16 @@ def read_freely(
         rules = [rule for rule in rules if rule in STATED[: 1 if cut else 2]]
 
     # Where any text may be an action, it is taken as it stands.
-    if actions is not None:
-        text = tidy(text)
+    texts = [text] if actions is None else [tidy(text), plain(text)]
     inadmissible = None
-    for rule in rules:
-        reading = _by_rule(rule, text, actions)
-        if reading and (reading.status != "invalid_action" or rule == "json"):
-            return reading
-        inadmissible = inadmissible or reading
+    if actions is not None and CONDITION.search(text):
+        return Reading.failed("unparsable", otherwise)
+    for text in dict.fromkeys(texts):
+        for rule in rules:
+            reading = _by_rule(rule, text, actions)
+            if reading and (reading.status != "invalid_action" or rule == "json"):
+                return reading
+            inadmissible = inadmissible or reading
 
     if refused:
         return Reading.failed("refusal", f"the model refused: {quoted(text)}")
@@ -262,9 +274,13 @@ def _after_thought(text: str, several_lines: bool) -> str | None:
 
 def _by_rule(rule: Rule, text: str, actions: Sequence[str] | None) -> Reading | None:
     """Read the action by one rule; None where the rule finds nothing."""
-    found = _distinct(find(rule, text, actions), actions)
+    texts = find(rule, text, actions)
+    found = _distinct(texts, actions)
     if not found:
         return None
+    if len(found) > 1 and actions is not None:
+        # "UP (RIGHT is a wall)"
+        found = _distinct([ASIDE.sub("", each) for each in texts], actions)
     if len(found) > 1:
         listed = " and ".join(quoted(each) for each in found[:LISTED])
         return Reading.failed("unparsable", f"the answer names {listed} equally")

@@ -9,15 +9,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from gde.data.action_names import FENCE, equal_to, meant
+from gde.data.action_names import FENCE, bare, equal_to, meant
+from gde.data.answer_parts import RETRACTED, SENTENCE, UNSURE
 
-Rule = Literal["json", "marker", "whole answer", "last line"]
-RULES: tuple[Rule, ...] = ("json", "marker", "whole answer", "last line")
+Rule = Literal["json", "marker", "whole answer", "first line", "last line"]
+RULES: tuple[Rule, ...] = get_args(Rule)
 """The surest first; the next is tried where one finds nothing."""
 KEY = "action"
 """The key of the JSON object, and the word of the marker."""
+OWN_KEY = re.compile(KEY, re.IGNORECASE)
+OTHER_KEY = re.compile(
+    r"(?:(?:next|chosen|selected|final|best|my)[_ ]?)?"
+    r"(?:actions?|move|command|choice|decision|direction|answer|response)",
+    re.IGNORECASE,
+)
+"""A key in the place of the key, for a text that is an action as a whole."""
 OBJECTS = 200
 """The last objects of an answer that are read."""
 FLAT = re.compile(r"\{[^{}]*(?:\}|\Z)")
@@ -28,7 +36,8 @@ MEMBER = re.compile(
 )
 """The key with its text in such an object, in quotes of JSON or Python."""
 MARKER = re.compile(
-    rf"\b{KEY}\b(?:[ \t]+\d+)?[\"'`*_ \t]*(?:is[ \t]*)?[:=][*_ \t]*(?P<line>[^\n]*)",
+    rf"(?:\b(?:{KEY}|aktion|acción|azione|ação|действие)\b"
+    rf"|动作|行动|行動|動作|행동)(?:[ \t]+\d+)?[\"'`*_ \t]*(?:is[ \t]*)?[:=][*_ \t]*(?P<line>[^\n]*)",
     re.IGNORECASE,
 )
 """`Action: X`, `**Action:** X`, `action = X`, `Action 1: X`, `the action is: X`."""
@@ -37,10 +46,20 @@ COMMAND = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A marker at the beginning of a line, where any text may be an action."""
-APART = re.compile(r"(?:[\s,\[\]*_`\"'>#{}-]|</?tool_call>)*")
+APART = re.compile(r"(?:[\s,\[\]*_`\"'>#{}-]|</?tool_call>|\b(?:or|oder|ou)\b)*")
 """What may stand between two actions that are named equally."""
 FENCED = re.compile(r"```[\w-]*[ \t]*\n(?P<inner>.*?)\n?[ \t]*```", re.DOTALL)
 BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
+COLON = re.compile(r":\s+|[:\uff1a](?=[\u3040-\uffff])")
+NEWLINE = re.compile(r"\n")
+ASIDE = re.compile(r"\s*\([^()]*\)\W*\Z")
+PLACEHOLDER = re.compile(r"\s*<[^<>]*\s[^<>]*>\s*")
+"""The words of a form that is shown, such as <one of the actions>."""
+EXAMPLE = re.compile(
+    r"\b(?:such as|e\.g\.|for example|(?:could|would|might|should|can|may) look like(?: this)?)\W*\Z",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"^\s*(?:else|elif)\b[^\n]*:\s*$", re.MULTILINE)
 BARE_QUOTE, ESCAPED_QUOTE = re.compile(r'(?<!\\)"'), r"\\\""
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -64,18 +83,29 @@ def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:
     """
     match rule:
         case "json":
-            named = objects(text)
+            named = objects(text) or [
+                one
+                for one in objects(text, OTHER_KEY)
+                if equal_to(one.text, actions or ())
+            ]
         case "marker":
             named = markers(text) if actions is not None else commands(text)
         case "whole answer":
             return [text] if actions and equal_to(text, actions) else []
+        case "first line":
+            return first_line(text, actions) if actions else []
         case "last line":
-            line = last_line(text)
-            return [line] if actions and meant(line, actions, prose=True) else []
-    return _last_group(text, named)
+            return concluded(text, actions) if actions else []
+    return _last_group(text, [one for one in named if not _is_shown(text, one)])
 
 
-def objects(text: str) -> list[Named]:
+def _is_shown(text: str, named: Named) -> bool:
+    """Whether a text only shows the form of an answer."""
+    sentence = SENTENCE.split(text[: named.begin])[-1]
+    return bool(PLACEHOLDER.fullmatch(named.text) or EXAMPLE.search(sentence))
+
+
+def objects(text: str, key: re.Pattern[str] = OWN_KEY) -> list[Named]:
     """The texts under the key in JSON objects, wherever they stand."""
     places = [found.start() for found in re.finditer(r"\{", text)]
     named = []
@@ -83,7 +113,7 @@ def objects(text: str) -> list[Named]:
     for place in places[-OBJECTS:]:
         if place < after:
             continue
-        values, end = _object(text, place)
+        values, end = _object(text, place, key)
         named += [Named(value, place, end) for value in values]
         after = end
     return named
@@ -131,11 +161,50 @@ def last_line(text: str) -> str:
     return ""
 
 
-def _object(text: str, place: int) -> tuple[list[str], int]:
+def first_line(text: str, actions: Sequence[str]) -> list[str]:
+    """The first line or sentence where it is an action and only an explanation follows."""
+    for separator in (NEWLINE, SENTENCE):
+        first, *rest = separator.split(text, maxsplit=1)
+        after = "".join(rest).strip()
+        if equal_to(first, actions) and len(bare(first)) > 1:
+            is_last = not equal_to(last_line(after), actions)
+            if is_last and not UNSURE.match(after) and not RETRACTED.search(after):
+                return [first]
+    return []
+
+
+def concluded(text: str, actions: Sequence[str]) -> list[str]:
+    """The last sentence of the last line, or what follows its last colon, where that is
+    an action; else what the line or a part of it names.
+
+    Of a list of several actions the last line is none.
+    """
+    line = last_line(text)
+    before = last_line(text[: text.rfind(line)]) if line else ""
+    is_list = text[: text.rfind(line)].endswith((f"{before}\n", f"{before}\r\n"))
+    if (
+        before
+        and is_list
+        and equal_to(before, actions)
+        and not equal_to(before, equal_to(line, actions))
+    ):
+        return []
+    sentences = SENTENCE.split(line)
+    for pieces in (sentences, [] if "{" in line else COLON.split(line)):
+        if len(pieces) > 1 and equal_to(pieces[-1], actions):
+            return [pieces[-1]]
+    clauses = COLON.split(line, maxsplit=1)
+    for part in (line, clauses[0], *sentences[-1:]):
+        if found := meant(part, actions, prose=True):
+            return found
+    return []
+
+
+def _object(text: str, place: int, key: re.Pattern[str]) -> tuple[list[str], int]:
     """The texts under the key in the object that begins here, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, place)
-        return [*_under_key(value)], end
+        return [*_under_key(value, key)], end
     except (ValueError, RecursionError):
         pass
     flat = FLAT.match(text, place)
@@ -149,11 +218,11 @@ def _object(text: str, place: int) -> tuple[list[str], int]:
     return values, flat.end()
 
 
-def _under_key(value: object) -> Iterator[str]:
+def _under_key(value: object, key: re.Pattern[str]) -> Iterator[str]:
     """The texts and whole numbers under the key, of inner objects where it is absent."""
     inner: Sequence[Any] = ()
     if isinstance(value, Mapping):
-        own = [each for name, each in value.items() if name.strip().lower() == KEY]
+        own = [each for name, each in value.items() if key.fullmatch(name.strip())]
         inner = [] if own else [*value.values()]
         for each in own:
             if isinstance(each, str | int) and not isinstance(each, bool):
@@ -161,7 +230,7 @@ def _under_key(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         inner = value
     for each in inner:
-        yield from _under_key(each)
+        yield from _under_key(each, key)
 
 
 def _quoted(text: str) -> str | None:

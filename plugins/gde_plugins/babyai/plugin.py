@@ -85,7 +85,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=configs[task],
             make=partial(_question, task),
             gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
-            version=4 if task == "predict" else 3,
+            version=5 if task == "predict" else 4,
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -173,7 +173,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part=f"gde_plugins.babyai.scoring.metrics:{task}",
             measures=measures,
             needs=frozenset({f"babyai-{task}"}),
-            version=2,
+            version=3,
             group="babybench",
             default=True,
             facts="turns",

@@ -17,5 +17,6 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="a language model scores every turn (Shen et al. 2026, section 3.1.2)",
             config=JudgeConfig,
             make="gde_plugins.reward_judge.judge:judge",
+            version=2,
         ),
     )

@@ -1,29 +1,54 @@
 """Reading a score from what a judge said, or else why there is none. Nothing is guessed
 or clipped.
 
-A score stands alone on a line: "score: 0.4", with or without "/ 1", quotes or emphasis.
-A number that is the whole answer is one, and so is the value of "score" in a JSON
-object of one line. Of several the last counts: what a judge quotes from the episode,
-instructions to it included, comes before what it concludes. An answer that was cut off
-has concluded nothing.
+The last statement such as "score: 0.4", "7 out of 10" or 40 % counts: what a judge
+quotes from the episode, instructions to it included, comes before what it concludes, or
+in quotes. Without one, a number alone, or the one number of a last sentence that judges.
+An answer that was cut off has concluded nothing.
 """
 
 import re
 
+from gde.data.answer import REFUSAL
+from gde.data.answer_parts import Unread, follows, remaining, statements
+from gde.data.answer_text import plain
 from gde.data.completion import Completion
 
-NUMBER = r"(?P<score>0(?:\.\d{1,12})?|1(?:\.0{1,12})?|\.\d{1,12})"
-EMPHASIS = r"[\s*_`\"']*"
-LINE = re.compile(
-    rf"[>#\-]*{EMPHASIS}(?:final\s+)?(?:score|reward){EMPHASIS}[:=]{EMPHASIS}{NUMBER}(?:\s*/\s*1(?:\.0)?)?"
-    rf"{EMPHASIS}(?P<end>\.?){EMPHASIS}",
+STATEMENT = (
+    r"(?:final_?|overall)?[ \t]*(?:score|socre|scroe|reward|rating|grade|evaluation)"
+    r"|punktzahl|bewertung|wertung|note|nota|puntuación|calificación|punteggio|voto|pontuação|оценка"
+    r"|得分|评分|分数|評価|スコア|点数|점수"
+)
+DECIMAL = r"(?<![A-Za-z0-9_.,+-])(?:(?:0|[1-9]\d{0,2})(?:[.,]\d{1,12})?|\.\d{1,12})(?:[eE]-\d{1,2})?"
+ABOUT = r"(?:(?:about|around|approximately|approx\.?|roughly|circa|ca\.?|etwa|environ|\u2248|~)\s*)?"
+# "0." may be the end of a sentence, or of an answer.
+VALUE = re.compile(
+    rf"[\s\"'`(\[{{<*_]*{ABOUT}(?:"
+    rf"(?P<part>{DECIMAL})\s*(?:/|out of|of|von|sur|de)\s*(?P<whole>\d{{1,3}}(?:\.0)?)(?![\w]|[.,]\d)"
+    rf"|(?P<percent>{DECIMAL})\s*(?:%|percent\b|per cent\b|prozent\b)"
+    rf"|(?P<number>(?!0\.\W*\Z){DECIMAL})(?![A-Za-z0-9_%/]|[.,]\w)"
+    r"|(?P<word>\b(?:zero|one(?! half)|(?:one |a )?half)\b(?! point|-)))",
     re.IGNORECASE,
 )
-IN_JSON = re.compile(rf"\s*\{{[^{{}}]*\"score\"\s*:\s*{NUMBER}\s*\}}\s*")
-ALONE = re.compile(rf"\s*{NUMBER}\s*")
+WORDS = {"zero": 0.0, "half": 0.5, "one half": 0.5, "a half": 0.5, "one": 1.0}
+ARROW = re.compile(r"\A\s*(?:=>|->|=|\u2192)\s*")
+COMPARED = re.compile(r"\s*[<>]=?\s")
+ALONE = re.compile(rf"[\s\"'`(\[{{<*_=>-]*{DECIMAL}[\s\"'`)\]}}>*_.]*")
+JUDGES = re.compile(
+    r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|say|worth|judge\w*|seems?|estimate\w*|assign\w*|reward|value\w*|overall"
+    r"|put it at|bewert\w+|est de)\b|评分|得分|分数",
+    re.IGNORECASE,
+)
+DENIED = re.compile(
+    r"\b(?:if|had|unless|or|not|never|no|cannot|between|from|at (?:least|most)|more than|less than|maximum|minimum"
+    r"|wrote|said|says|asks?|asked|wants?|you|must|please|ignore|would (?:have|need)|now|out of)\b|n't\b|\?|>|<|[\"']",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d+(?:[.,]\d+)?|\binf\w*|\bnan\b|\bnull\b", re.IGNORECASE)
 BELIEF = re.compile(r"^\s*belief\s*:", re.IGNORECASE | re.MULTILINE)
-LONGEST_LINE = 400
-"""A line with more characters is no score."""
+LINE = re.compile(r"^\W*(?:final\s+)?(?:score|reward)\W*[:=]\W*\d", re.IGNORECASE)
+LONGEST = 100_000
+"""The last characters of an answer that are read."""
 LONGEST_BELIEF = 4000
 SHOWN = 80
 
@@ -44,15 +69,76 @@ def parse_score(completion: Completion) -> float:
             if completion.finish == "length"
             else "the model refused"
         )
-    text = completion.text
-    if len(text) <= LONGEST_LINE and (alone := ALONE.fullmatch(text)):
-        return float(alone["score"])
-    for line in reversed(text.splitlines()):
-        if found := _on(line):
-            return float(found["score"])
-    raise NoScore(
-        f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(text)}'
-    )
+    score = _concluded(completion.text)
+    if score is None:
+        raise NoScore(
+            f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(completion.text)}'
+        )
+    return score
+
+
+def _concluded(answer: str) -> float | None:
+    text = plain(answer[-LONGEST:])
+    for rest in statements(text, STATEMENT):
+        value = _value(rest)
+        if isinstance(value, float):
+            return value
+        if value is Unread.AMBIGUOUS:
+            return None
+    if REFUSAL.match(text):
+        return None
+    alone = [line for line in text.splitlines() if ALONE.fullmatch(line)]
+    if len({*alone}) > 1:
+        return None
+    for part in remaining(text):
+        is_number = ALONE.fullmatch(part) and ("." in part or part == text)
+        value = (
+            _value(ARROW.sub("", part)) if is_number or part == text else _judged(part)
+        )
+        if isinstance(value, float):
+            return value
+    return _judged(text)
+
+
+def _value(rest: str) -> float | Unread | None:
+    """The score at the beginning of a text, after which only an explanation stands."""
+    found = VALUE.match(rest)
+    if found is None or COMPARED.match(rest):
+        return None
+    if unread := follows(rest[found.end() :]):
+        return unread
+    return _number(found)
+
+
+def _judged(sentence: str) -> float | None:
+    """The one number of a sentence that judges."""
+    if not JUDGES.search(sentence) or DENIED.search(sentence):
+        return None
+    found = [*VALUE.finditer(sentence)]
+    if len(found) != 1 or NUMBER.search(VALUE.sub("", sentence)):
+        return None
+    return _number(found[0])
+
+
+def _number(found: re.Match[str]) -> float | None:
+    """The number, if it lies between 0 and 1."""
+    if found["word"]:
+        return WORDS[found["word"].lower()]
+    if found["part"]:
+        part, whole = _float(found["part"]), float(found["whole"])
+        # "0.5/10" may be either number.
+        if not whole or (whole > 1 and 0 < part < 1):
+            return None
+        score = part / whole
+    elif found["percent"]:
+        score = _float(found["percent"]) / 100
+    else:
+        score = _float(found["number"])
+    return score if 0 <= score <= 1 else None
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
 
 
 def parse_belief(text: str) -> str:
@@ -64,7 +150,8 @@ def parse_belief(text: str) -> str:
         return ""
     lines = text[begins[-1] :].splitlines()
     end = max(
-        (place for place, line in enumerate(lines) if _on(line)), default=len(lines)
+        (place for place, line in enumerate(lines) if LINE.match(line)),
+        default=len(lines),
     )
     # JSON and servers can spell halves of characters, which no tokenizer takes.
     return (
@@ -73,16 +160,6 @@ def parse_belief(text: str) -> str:
         .encode("utf-8", "replace")
         .decode()
     )
-
-
-def _on(line: str) -> re.Match[str] | None:
-    if len(line) > LONGEST_LINE:
-        return None
-    found = LINE.fullmatch(line)
-    # "0." may be the end of a sentence, or of an answer.
-    if found and not (found["end"] and "." not in found["score"]):
-        return found
-    return IN_JSON.fullmatch(line)
 
 
 def _shown(text: str) -> str:

@@ -27,7 +27,7 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             summary="a language model that reads the world as text and answers with one action (Arghal et al. 2026)",
             config=TextAgentConfig,
             make="gde_plugins.text_agent.agent:TextAgent",
-            version=4,
+            version=5,
             needs_for=_needs,
             gives=frozenset(
                 {

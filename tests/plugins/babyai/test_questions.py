@@ -104,7 +104,7 @@ def test_solutions_get_every_score_and_other_talk_gets_none(task: str) -> None:
         found = scored(task, agent, 5)
         assert (found[SCORE[task]].value, found[SECOND[task]].value) == (score, score)
         assert found[f"{task}.unusable"].value == 1 - score
-        assert found[f"{task}.unusable.no_marker"].value == 1 - score
+        assert found[f"{task}.unusable.unread"].value == 1 - score
 
 
 def test_the_right_position_with_a_wrong_direction_is_no_success() -> None:
@@ -192,9 +192,10 @@ def test_every_unusable_answer_is_classified() -> None:
         "": "empty",
         " \n": "empty",
         "x" * (LONGEST + 1): "too_long",
-        "left": "no_marker",
-        f"{state} somewhere": "malformed",
-        f"{state} ((1, 2), 7)": "malformed",
+        "left": "unread",
+        f"{state} somewhere": "unread",
+        f"{state} ((1, 2), 7)": "unread",
+        f"{state} ((1, 2), 0) or ((1, 3), 0)": "unread",
         f"{state} ((1, 200), 0)": "outside_grid",
         f"{state} ((-1, 2), 0)": "outside_grid",
     }
@@ -202,15 +203,15 @@ def test_every_unusable_answer_is_classified() -> None:
     assert read_state(f"{state} x=1, y = 2, facing 3", scene).value == ((1, 2), 3)
     plan = "The LLM's action sequence is:"
     plans = {
-        f"{plan} left, jump": "unknown_word",
-        f"{plan}": "malformed",
+        f"{plan} left, jump": "unread",
+        f"{plan}": "unread",
     }
     assert {answer: read_plan(answer).reason for answer in plans} == plans
     assert read_plan(f"{plan} Left, FORWARD.\nand so on").value == ("left", "forward")
     lists = {
-        "<START>\n<END>": "malformed",
-        "<START>\n(PickupSubgoal)": "no_marker",
-        "<START>\n(ExploreSubgoal)\n<END>": "unknown_word",
+        "<START>\n<END>": "unread",
+        "<START>\n(ExploreSubgoal)\n<END>": "unread",
+        "<START>\n(OpenSubgoal, (1, 1))\n<END>": "unread",
         "<START>\n(GoNextToSubgoal, (90, 1))\n<END>": "outside_grid",
     }
     assert {answer: read_subgoals(answer, scene).reason for answer in lists} == lists

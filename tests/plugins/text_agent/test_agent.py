@@ -337,7 +337,7 @@ def test_probabilities_of_an_action_are_added_up_and_unusable_answers_are_none()
     None
 ):
     up, left = '{"action": "UP"}', '{"action": "LEFT"}'
-    model = Telling([up, left, "north", '{"action": "up"}'])
+    model = Telling([up, left, "sideways", '{"action": "up"}'])
     agent = TextAgent(TextAgentConfig(), asking(model))
     agent.begin(Brief(task=TASK, seed=3))
     assert isinstance(agent, HasActionProbabilities)
@@ -408,10 +408,10 @@ def test_asking_for_the_map_changes_no_action_request() -> None:
 
 
 def test_an_unusable_answer_keeps_its_reason_beside_the_map() -> None:
-    model = AnsweringModel(["north", "a map"])
+    model = AnsweringModel(["sideways", "a map"])
     (decision,) = play(model, map_query=True)
     assert decision.status == "unparsable"
-    assert decision.detail.startswith("found no action in 'north'")
+    assert decision.detail.startswith("found no action in 'sideways'")
     assert answer_noted(decision.detail) == "a map"
 
 

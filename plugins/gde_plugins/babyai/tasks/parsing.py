@@ -1,24 +1,29 @@
 """Three ways to read an answer: leniently, strictly, and as the published harness does.
 
-The lenient reading counts in every headline. It takes the last answer of the form asked
-for, whatever surrounds it, and guesses nothing. The strict one takes only an answer
-that ends in exactly that form. The published one has the faults of the released
-harness: it takes the first marker, and drops unknown words from plans.
+The lenient reading counts in every headline. It takes what the answer concludes, in
+whatever words (`stated`, `planned`, `decomposed`), and guesses nothing. The strict one
+takes only an answer that ends in exactly the form asked for. The published one has the
+faults of the released harness: it takes the first marker, and drops unknown words from
+plans.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, get_args
 
 from gde_plugins.babyai.oracle.subgoals import Subgoal, parse
+from gde_plugins.babyai.tasks.decomposed import Step, read_decomposed
+from gde_plugins.babyai.tasks.planned import read_planned
+from gde_plugins.babyai.tasks.stated import AgentState, read_stated
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 
 Way = Literal["lenient", "strict", "published"]
 WAYS: tuple[Way, ...] = get_args(Way)
-Reason = Literal[
-    "", "empty", "too_long", "no_marker", "malformed", "unknown_word", "outside_grid"
-]
+Reason = Literal["", "empty", "too_long", "unread", "outside_grid"]
+"""Why an answer is unusable: it is empty, longer than `LONGEST`, says nothing that can be
+read, or more than one thing, or names a place outside the grid.
+"""
 REASONS: tuple[Reason, ...] = tuple(reason for reason in get_args(Reason) if reason)
 LONGEST = 200_000
 """Maximum number of characters of a parsed answer."""
@@ -34,11 +39,6 @@ STATE = re.compile(
     r"\(\s*\(\s*(-?\d{1,9})\s*,\s*(-?\d{1,9})\s*\)\s*,\s*(-?\d{1,9})\s*\)"
 )
 NUMBER = re.compile(r"-?\d{1,9}")
-DECORATION = re.compile(r"^\s*```\w*\s*$|[*`]+|^\s*#+\s", re.MULTILINE)
-"""Bold, italics, code and headings of Markdown."""
-THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL)
-ITEM = re.compile(r"^\s*(?:\d+[.):]\s+|[-\u2022]\s+)?(.*?)[\s,;.]*$")
-"""A line of a list, without its number or bullet and the punctuation at its end."""
 Value = TypeVar("Value")
 
 
@@ -50,166 +50,119 @@ class Reading(Generic[Value]):
     reason: Reason = ""
 
 
-AgentState = tuple[tuple[int, int], int]
-"""((x, y), direction)."""
-
-
 def read_state(answer: str, scene: Scene, way: Way = "lenient") -> Reading[AgentState]:
-    """Parse the state after the marker.
+    """Read the state that an answer concludes with.
 
-    It is the first ((x, y), direction) after it, else the first three numbers. The
-    strict way takes only a last line of marker and state.
+    Strictly, its last line is the marker and a state; as published, it is the first
+    ((x, y), direction) after the first marker, else the first three numbers, which need
+    not lie in the grid.
     """
-    text, reason = _after(STATE_MARKER, answer, way)
-    if reason:
+    if reason := _unreadable(answer):
         return Reading(None, reason)
-
-    found = STATE.fullmatch(text) if way == "strict" else STATE.search(text)
-    numbers = list(found.groups()) if found else []
-    if not found and way != "strict":
-        numbers = NUMBER.findall(text)[:3]
-    if len(numbers) < 3:
-        return Reading(None, "malformed")
-    x, y, direction = map(int, numbers)
-    # The published harness compares any three numbers with the solution.
+    state = read_stated(answer) if way == "lenient" else _marked_state(answer, way)
+    if state is None:
+        return Reading(None, "unread")
+    (x, y), direction = state
     if way != "published":
         if not (0 <= x < scene.width and 0 <= y < scene.height):
             return Reading(None, "outside_grid")
         if not 0 <= direction < 4:
-            return Reading(None, "malformed")
-    return Reading(((x, y), direction))
+            return Reading(None, "unread")
+    return Reading(state)
+
+
+def _marked_state(answer: str, way: Way) -> AgentState | None:
+    text = _after(STATE_MARKER, answer, way) or ""
+    found = STATE.fullmatch(text) if way == "strict" else STATE.search(text)
+    numbers = list(found.groups()) if found else []
+    if not found and way == "published":
+        numbers = NUMBER.findall(text)[:3]
+    if len(numbers) < 3:
+        return None
+    x, y, direction = map(int, numbers)
+    return (x, y), direction
 
 
 def read_plan(answer: str, way: Way = "lenient") -> Reading[tuple[str, ...]]:
-    """Parse the actions after the marker.
+    """Read the actions that an answer plans.
 
-    Leniently, they stand on one line or on several, separated by commas, as a numbered
-    or an unnumbered list. The first line without an action ends them; an unknown word
-    among them makes the plan unusable.
+    Strictly and as published, they stand after the marker, separated by commas.
     """
-    text, reason = _after(PLAN_MARKER, answer, way)
-    if reason:
+    if reason := _unreadable(answer):
         return Reading(None, reason)
+    if way == "lenient":
+        plan = read_planned(answer)
+        return Reading(plan, "" if plan else "unread")
 
+    text = _after(PLAN_MARKER, answer, way)
+    if text is None:
+        return Reading(None, "unread")
+    words = [word.strip() for word in text.split(",")]
     if way == "published":
-        words = [word.strip().lower() for word in text.split(",")]
-        return Reading(tuple(word for word in words if word in WORDS))
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines:
-        return Reading(None, "malformed")
-    if way == "strict":
-        return _plan([word.strip() for word in text.split(",")])
-
-    plan: list[str] = []
-    for line in lines:
-        words = _words(line)
-        known = [word for word in words if word in WORDS]
-        if plan and not known:
-            break
-        if len(known) < len(words):
-            # Prose after the plan may name an action.
-            return Reading(tuple(plan)) if plan else Reading(None, "unknown_word")
-        plan += words
-    return _plan(plan)
-
-
-def _words(line: str) -> list[str]:
-    found = ITEM.match(line)
-    inside = found[1].strip("[]() \"'") if found else ""
-    return [word.strip(" \"'").lower() for word in inside.split(",") if word.strip()]
-
-
-def _plan(words: Sequence[str]) -> Reading[tuple[str, ...]]:
-    if not any(words):
-        return Reading(None, "malformed")
-    for word in words:
-        if word not in WORDS:
-            return Reading(None, "unknown_word")
+        return Reading(tuple(word for each in words if (word := each.lower()) in WORDS))
+    if any(word not in WORDS for word in words):
+        return Reading(None, "unread")
     return Reading(tuple(words))
 
 
 def read_subgoals(
     answer: str, scene: Scene, way: Way = "lenient"
 ) -> Reading[tuple[Subgoal, ...]]:
-    """Parse the subgoals between the markers, one a line; empty lines are skipped.
+    """Read the subgoals that an answer names.
 
-    Leniently, a line may have a number, a bullet or a comma. The published way takes no
-    empty line, and drops the last character of an answer without an end.
+    Strictly and as published, they stand between the markers, one a line. The published
+    way takes no empty line, and drops the last character of an answer without an end.
     """
-    text, reason = _between(answer, way)
-    if reason:
+    if reason := _unreadable(answer):
         return Reading(None, reason)
-
-    lines = text.splitlines()
     if way == "lenient":
-        items = [ITEM.match(line) for line in lines]
-        lines = [found[1] for found in items if found]
-    if way != "published":
+        lines = [*_lines(read_decomposed(answer) or ())]
+    else:
+        lines = (_between(answer, way) or "").splitlines()
+    if way == "strict":
         lines = [line for line in lines if line.strip()]
     if not lines:
-        return Reading(None, "malformed")
+        return Reading(None, "unread")
     try:
         return Reading(tuple(parse(line, scene) for line in lines))
     except ValueError as error:
-        outside = "in a grid" in str(error)
-        return Reading(None, "outside_grid" if outside else "unknown_word")
+        return Reading(None, "outside_grid" if "in a grid" in str(error) else "unread")
 
 
-def _after(marker: str, answer: str, way: Way) -> tuple[str, Reason]:
-    """Return the text after the first marker as published, else after the last."""
-    text, reason = _usable(answer, way)
-    if reason:
-        return "", reason
+def _lines(steps: Iterable[Step]) -> Iterator[str]:
+    """The subgoals as the question writes them.
+
+    A place that another one names again is the one just gone to, or makes it none.
+    """
+    gone = None
+    for name, place in steps:
+        if name == "GoNextTo":
+            gone = place
+        is_said = name == "GoNextTo" or place != gone
+        yield f"({name}Subgoal, {place})" if place and is_said else f"({name}Subgoal)"
+
+
+def _unreadable(answer: str) -> Reason:
+    if not answer.strip():
+        return "empty"
+    return "too_long" if len(answer) > LONGEST else ""
+
+
+def _after(marker: str, answer: str, way: Way) -> str | None:
+    """The text after the first marker as published, strictly of the last line."""
     if way == "published":
-        place = text.lower().find(f"{marker} ".lower())
-        return (
-            (text[place + len(marker) + 1 :].strip(), "") if place >= 0 else NO_MARKER
-        )
-    if way == "strict":
-        last = text.strip().splitlines()[-1]
-        if not last.startswith(f"{marker} "):
-            return NO_MARKER
-        return last[len(marker) :].strip(), ""
-
-    # Models write "the action sequence is" and "the final state" as well.
-    pattern = re.escape(marker.rstrip(":")).replace("LLM's\\ ", "(?:(?:LLM|agent)'s )?")
-    found = [*re.finditer(rf"{pattern}\s*:?", text, re.IGNORECASE)]
-    return (text[found[-1].end() :].strip(), "") if found else NO_MARKER
+        place = answer.lower().find(f"{marker} ".lower())
+        return answer[place + len(marker) + 1 :].strip() if place >= 0 else None
+    last = answer.strip().splitlines()[-1]
+    return last[len(marker) :].strip() if last.startswith(f"{marker} ") else None
 
 
-NO_MARKER: tuple[str, Reason] = ("", "no_marker")
-
-
-def _between(answer: str, way: Way) -> tuple[str, Reason]:
-    """Return the text between the markers of a list of subgoals."""
-    text, reason = _usable(answer, way)
-    if reason:
-        return "", reason
+def _between(answer: str, way: Way) -> str | None:
+    """The text between the markers of a list of subgoals."""
     if way == "published":
-        small = text.lower()
+        small = answer.lower()
         start = small.find(f"{START}\n".lower())
         end = small.find(f"\n{END}".lower())
-        inside = text[start + len(START) + 1 : end].strip()
-        return (inside, "") if start >= 0 else NO_MARKER
-    if way == "strict":
-        found = re.search(rf"{START}\n((?:(?!{START}).)*)\n{END}\Z", text.strip(), re.S)
-        return (found[1], "") if found else NO_MARKER
-
-    starts = [*re.finditer(START, text, re.IGNORECASE)]
-    if not starts:
-        return NO_MARKER
-    rest = text[starts[-1].end() :]
-    closing = re.search(END, rest, re.IGNORECASE)
-    return (rest[: closing.start()], "") if closing else NO_MARKER
-
-
-def _usable(answer: str, way: Way) -> tuple[str, Reason]:
-    """Return the text to look at; leniently, without thoughts and decoration."""
-    if not answer.strip():
-        return "", "empty"
-    if len(answer) > LONGEST:
-        return "", "too_long"
-    if way != "lenient":
-        return answer, ""
-    spoken = THOUGHTS.sub("", answer).rpartition("</think>")[2]
-    return DECORATION.sub("", spoken.replace("\u2019", "'")), ""
+        return answer[start + len(START) + 1 : end].strip() if start >= 0 else None
+    found = re.search(rf"{START}\n((?:(?!{START}).)*)\n{END}\Z", answer.strip(), re.S)
+    return found[1] if found else None

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from gde_plugins.babyai.tasks.execution import run_actions, solve
 from gde_plugins.babyai.tasks.parsing import (
     STATE_MARKER,
-    AgentState,
     Reading,
     Way,
     read_state,
 )
 from gde_plugins.babyai.tasks.question import Scores, first_state, state_text
+from gde_plugins.babyai.tasks.stated import AgentState
 from gde_plugins.babyai.worlds.scene import Scene
 
 

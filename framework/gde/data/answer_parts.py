@@ -1,0 +1,148 @@
+"""Where the conclusion of an answer stands.
+
+The last statement counts: what follows words such as "final answer:" at the beginning of
+a line or sentence, in a field of JSON or between tags. Without one it is the whole
+answer, its last paragraph, line or sentence, or its first line. Each reader takes the
+first of these parts that it can read as a whole; only an explanation may follow.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+
+ANSWER = (
+    r"(?:final|correct|my|the)?[ \t]*(?:answer|result|solution|conclusion|output)|final|finally|correction"
+    r"|antwort|ergebnis|r[ée]ponse|respuesta|risposta|resposta|ответ"
+    r"|答案|回答|答え|답"
+)
+"""Words for any conclusion."""
+SEPARATOR = (
+    r"[\"'*_`]*[ \t]*(?:[:=|\t]+>?[ \t]*\|?|\b(?:is|are)\b:?"
+    r"|\b(?:est|es|ist|lautet|son|de|è|é)\b[ \t]*:?|[是为は는]:?)"
+)
+"""Between the words of a statement and its content."""
+BOUNDARY = r"(?:\A|(?<=[\n|{},(\[])|(?<=[.!?;\u3002][ \t\n])|(?<=[-*\u2022>] )|(?<=: )(?![\"']))"
+"""Where a statement may begin: of a line, sentence, item or field."""
+SPOKEN_OF = re.compile(
+    r"\b(?:example|e\.g|form|format|template|line|text|available|possible|admissible|allowed|valid"
+    r"|option|alternative|variant|other|wrong|incorrect|not|no|isn't|never|if|had|would|could"
+    r"|previous|earlier|start|starting|initial|begin\w*|began|at first|ends?|old|draft"
+    r"|maximum|minimum|max|min|highest|lowest|like|you|must|ignore|rules|wants?|please|ask\w*|says?|said|wrote)\b",
+    re.IGNORECASE,
+)
+"""Words before a statement by which it is none of the answer's own."""
+UNSURE = re.compile(
+    r"\b(?:or|either|depending|maybe|perhaps|unsure|not sure|otherwise|alternatively|oder|ou)\b"
+    r"|\bif\b|\?|或",
+    re.IGNORECASE,
+)
+"""Words that leave more than one reading."""
+CLOSERS = " \t\"'`)]}>|*_"
+EXPLAINED = re.compile(
+    r"[.,;:!]?\s*(?:\(|#|//|--?\s|(?:because|since|as|which|after|with|so|but|therefore|porque|car|weil|da)\b"
+    r"|因为)(?!\s*[-\d])|[.;!](?!\.)\s+[^\W\d]|,\s*[\"'][\w ]+[\"']\s*:",
+    re.IGNORECASE,
+)
+"""The beginning of what explains a value, or of the next member of an object."""
+OTHERWISE = re.compile(r"(?:or|oder|ou|alternatively)\b", re.IGNORECASE)
+COMMENT = re.compile(r"(?<=\S)[ \t]+(?:#|//|--?[ \t]+(?=[^\W\d]))[^\n]*")
+SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\s\d]|\d?[.,]\d)|\n+")
+NOTHING = " \t.*_-=#|"
+MOST_LINES = 200
+"""Lines at the end that may be a list."""
+OPTION = re.compile(
+    r"\b(?:option|alternative|variant|possibility)[ \t]+\w{1,3}\b[ \t]*:|\balternatively\b",
+    re.IGNORECASE,
+)
+FEWEST_WORDS = 4
+"""Words of a sentence before its colon."""
+RETRACTED = re.compile(
+    r"\b(?:wait|hmm+|actually|correction|instead|rather|on second thought)\b|\bno\b(?=\s*[,.:;!-])",
+    re.IGNORECASE,
+)
+"""Words by which a first statement may be taken back."""
+PARAGRAPH = re.compile(r"\n[ \t]*\n")
+COPULA = re.compile(r"^(?:です|分|점|입니다|点)+")
+"""What follows a number in Japanese, Chinese and Korean."""
+
+
+class Unread(Enum):
+    """Why a part has no value."""
+
+    OTHER = "it says something else"
+    AMBIGUOUS = "it leaves more than one reading"
+
+
+def statements(text: str, words: str) -> Iterator[str]:
+    """What follows each statement to the end of the answer; the last comes first.
+
+    Args:
+        text: a plain answer.
+        words: a pattern of the words that begin one, such as "plan|action sequence".
+    """
+    for found in reversed([*_statement(words).finditer(text)]):
+        rest = text[found.end() :].lstrip(" \t\n|\"'*_`")
+        if rest and not SPOKEN_OF.search(found["lead"]):
+            yield rest
+
+
+def remaining(text: str) -> Iterator[str]:
+    """The parts that may be a conclusion without a statement, the surest first.
+
+    They are the whole answer, the end of its last paragraph, what its last line
+    announces, its last and first sentence, and its first paragraph.
+    """
+    yield text
+    paragraphs = [each.strip() for each in PARAGRAPH.split(text) if each.strip()]
+    last_one = "".join(paragraphs[-1:])
+    lines = [line for line in last_one.splitlines() if line.strip(NOTHING)]
+    for first, line in enumerate(["", *lines[:MOST_LINES]][: len(lines)]):
+        # A part of a list is no conclusion.
+        if line and not is_prose(line):
+            break
+        yield "\n".join(lines[first:]).strip()
+
+    announced, _, rest = "".join(lines[-1:]).rpartition(": ")
+    if len(announced.split()) >= FEWEST_WORDS and "{" not in announced:
+        yield rest.strip()
+    sentences = [each.strip() for each in SENTENCE.split(text) if each.strip(NOTHING)]
+    if len(lines) == 1 or is_prose("".join(lines[-2:-1])):
+        yield from sentences[-1:]
+    if not RETRACTED.search(text):
+        yield from (*sentences[:1], *paragraphs[:1])
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line is a sentence, or announces what follows."""
+    ending = line.rstrip()[-1:]
+    return ending == ":" or (ending in {".", "!", "?"} and len(line.split()) > 2)
+
+
+def without_comments(text: str) -> str:
+    """The text without comments of programs, and without what a dash sets off."""
+    return COMMENT.sub("", text)
+
+
+def follows(rest: str) -> Unread | None:
+    """What the text after a value makes of it; None where it only explains."""
+    first, _, later = rest.lstrip(CLOSERS).partition("\n")
+    first = COPULA.sub("", first.strip())
+    sentence = re.split(r"(?<=[.;!])\s", first, maxsplit=1)[0]
+    next_line = later.lstrip().split("\n", 1)[0]
+    if OTHERWISE.match(next_line):
+        return Unread.AMBIGUOUS
+    if not first.strip(f"{CLOSERS}.,;:!"):
+        return None
+    if UNSURE.search(sentence):
+        return Unread.AMBIGUOUS
+    return None if EXPLAINED.match(first) else Unread.OTHER
+
+
+@lru_cache(maxsize=16)
+def _statement(words: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"{BOUNDARY}[ \t\"'*_`(\[]{{0,4}}(?P<lead>(?:[\w']+[ \t]+){{0,7}}?)(?:{words}|{ANSWER})"
+        rf"(?:[ \t]+[\w']+){{0,4}}?[ \t]*{SEPARATOR}",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,132 @@
+"""Reading the subgoals that an answer names, in whatever form it does so.
+
+They stand between the last tags, after a statement, or are the last paragraph. Names and
+places are read in their order; any other word makes it no list, but in a comment.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from gde.data.answer import REFUSAL
+from gde.data.answer_parts import OPTION, remaining, statements, without_comments
+from gde.data.answer_text import plain
+from gde_plugins.babyai.oracle.subgoals import Name
+
+Step = tuple[Name, tuple[int, int] | None]
+"""A subgoal and the place that it names."""
+STATEMENT = (
+    r"(?:sub_?goals|decomposition|steps|plan)|teilziele|unterziele|sous-objectifs|submetas|subobjetivos"
+    r"|子目标"
+)
+START = re.compile(
+    r"[<\[(]\s*/?(?:start|strat|satrt)\s*[>\])]|^[\W_]*(?:start|begin)[\W_]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+END = re.compile(
+    r"[<\[(]\s*/?(?:end|edn)\s*[>\])]|^[\W_]*end[\W_]*$", re.IGNORECASE | re.MULTILINE
+)
+NAMES: dict[Name, str] = {
+    "GoNextTo": r"go[ _]?next[ _]?to(?:[ _]?sub[ _]?goal)?(?:[ _]position)?",
+    "Open": r"open(?:[ _]?sub[ _]?goal)?",
+    "Close": r"close(?:[ _]?sub[ _]?goal)?",
+    "Drop": r"drop(?:[ _]?sub[ _]?goal)?",
+    "Pickup": r"pick[ _]?up(?:[ _]?sub[ _]?goal)?",
+}
+NUMBER = r"-?\d{1,9}(?![\w]|\.\d)"
+FIELD = r"(?:position|pos|place|location|target|coord(?:inate)?s?|arg(?:ument)?s|parameters|at|cell)"
+PLACE = (
+    rf"[\s,:\"'=|]*[\[(<{{]*[\s\"']*(?:{FIELD}[\s\"']*[:=]?\s*)?[\[(<{{]*\s*"
+    rf"(?:\"?x\"?\s*[:=]\s*)?(?P<x>{NUMBER})\s*[,;\s]\s*(?:\"?y\"?\s*[:=]\s*)?(?P<y>{NUMBER})"
+    r"(?P<more>\s*(?:[,;]\s*-?\d|[)\]]\s*,\s*[(\[]\s*-?\d))?"
+)
+"""A place in brackets or fields; what is more than one is found, so that it is refused."""
+EMPTY = (
+    "the|sub_?goals?|is|are|followed by|and|then|first|second|third|fourth|fifth|sixth|finally|next|namely"
+    "|name|type|kind|action|args|arguments|parameters|position|pos|place|target|coordinates|none|null"
+    r"|append|return|def \w+\(\)"
+)
+"""Words that say nothing of what is done."""
+NAMED = "|".join(f"(?P<{name}>{words})" for name, words in NAMES.items())
+TOKEN = re.compile(
+    rf"(?:{NAMED})(?![^\W_])(?:{PLACE})?"
+    r"|(?:step|part|subgoal|goal|phase)[ \t]*#?\d+[.:)]?|\d{1,3}(?:[\"']?[.):,](?!\d)|(?=\s*[|\t]))"
+    rf"|(?:{EMPTY})(?!\w)|-+>|=>|\u2192|[\s,;:.()\[\]<>{{}}\"'`|*\u2022=_#+-]+",
+    re.IGNORECASE,
+)
+HASH = re.compile(r"^[ \t]*#+[ \t]+[^\n(<]*$", re.MULTILINE)
+BECAUSE = re.compile(r",?\s+(?:because|since|so that)\b[^\n]*", re.IGNORECASE)
+ASIDE = re.compile(
+    r"\((?![^()]*(?:goal|next|open|close|drop|pick|none))[^()\d]*[a-z]{2}[^()\d]*\)",
+    re.IGNORECASE,
+)
+THING = re.compile(
+    r",\s*(?:the |a )?(?:\w+ )?(?:box|ball|key|door|object)(?=\s*[)\]])", re.IGNORECASE
+)
+UNSURE = re.compile(r"\b(?:or|if|either|not|unless|maybe|depending)\b", re.IGNORECASE)
+
+
+def read_decomposed(answer: str) -> tuple[Step, ...] | None:
+    """The subgoals that the answer concludes with; None where it names none, or leaves
+    more than one reading.
+    """
+    # Sentences after the sign of a comment are none of the list.
+    text = plain(HASH.sub("", answer))
+    starts = [*START.finditer(text)]
+    ends = [*END.finditer(text)]
+    if starts or ends:
+        regions = [*_regions(text, starts, ends)]
+        read = [_steps(region) for region in regions if region.strip(" \n-<>")]
+        is_choice = OPTION.search(text) and len({*read}) > 1
+        return None if is_choice or not read else read[-1]
+    if REFUSAL.match(text):
+        return None
+    for part in (*statements(text, STATEMENT), *remaining(text)):
+        if found := _beginning(part):
+            return found
+    return None
+
+
+def _regions(
+    text: str, starts: Sequence[re.Match[str]], ends: Sequence[re.Match[str]]
+) -> Iterator[str]:
+    """What stands between tags; the end or the beginning of the text where one lacks."""
+    begins = [start.end() for start in starts] or [0]
+    for begin in begins:
+        after = [tag.start() for tag in (*starts, *ends) if tag.start() >= begin]
+        yield text[begin : min(after, default=len(text))]
+
+
+def _beginning(part: str) -> tuple[Step, ...] | None:
+    """The subgoals at the beginning of a part, after which only prose stands."""
+    steps: tuple[Step, ...] = ()
+    for line in part.splitlines():
+        found = _steps(line) if line.strip() else ()
+        if found is None:
+            break
+        steps += found
+    else:
+        return steps or _steps(part)
+    return _steps(part) or steps or None
+
+
+@lru_cache(maxsize=4096)
+def _steps(region: str) -> tuple[Step, ...] | None:
+    """The subgoals of a text that says nothing else; None where it does, or has none."""
+    text = BECAUSE.sub("", THING.sub("", ASIDE.sub("", without_comments(region))))
+    if UNSURE.search(text):
+        return None
+    steps: list[Step] = []
+    place = 0
+    while place < len(text):
+        token = TOKEN.match(text, place)
+        if token is None:
+            return None
+        place = token.end()
+        for name in NAMES:
+            if token[name]:
+                if token["more"]:
+                    return None
+                at = None if token["x"] is None else (int(token["x"]), int(token["y"]))
+                steps.append((name, at))
+    return tuple(steps) or None

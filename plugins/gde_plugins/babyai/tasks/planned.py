@@ -1,0 +1,142 @@
+"""Reading the actions that an answer plans, in whatever words it does so.
+
+A part is read as a whole: actions by their names and synonyms, how often each, and words
+that say nothing. Any other word makes it no plan, but in an explanation after it.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from gde.data.answer import REFUSAL
+from gde.data.answer_parts import UNSURE, remaining, statements, without_comments
+from gde.data.answer_text import plain
+from gde_plugins.babyai.tasks.plan_words import EMPTY, SYNONYMS, in_names
+from gde_plugins.babyai.tasks.tables import as_lists
+
+Plan = tuple[str, ...]
+STATEMENT = (
+    r"(?:action[ \t_]+)?(?:sequence|plan|path)(?:[ \t]+of[ \t]+actions?)?|(?:actions|steps|moves|instead|so)"
+    r"|aktionsfolge|aktionen|séquence(?:[ \t]+d'actions)?|secuencia(?:[ \t]+de[ \t]+acciones)?"
+    r"|sequenza(?:[ \t]+di[ \t]+azioni)?|sequência(?:[ \t]+de[ \t]+ações)?|piano|plano"
+    r"|план|последовательность(?:[ \t]+действий)?"
+    r"|动作序列|计划|行動列|計画|행동(?:[ \t]+순서)?|계획"
+)
+TOKEN = re.compile(
+    rf"(?P<action>{'|'.join(SYNONYMS)})(?!\w)|x(?P<times>\d+)(?!\w)"
+    r"|(?P<label>(?:step|action)[ \"']*[:=#]?[ ]*\d+[.:)]?|\d{1,3}[\"']?[.):](?!\d))"
+    rf"|(?P<number>\d{{1,3}})(?![\w.])|(?P<boundary>[,;.\n:]|-+>|=>|\u2192|\u27a1|\u2b9e|>|\b(?:and|then)\b)"
+    rf"|(?P<empty>(?:{'|'.join(sorted(EMPTY))})(?!\w)|[然后再接着最]+|[-*\u2022\[\](){{}}\"'|\s=_!<+]+)"
+)
+MOST = 2_000
+"""Actions in a plan that is read."""
+ITEM = re.compile(r"\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s")
+CUT = re.compile(
+    r"[.;:!]\s+|\s+-+\s+|\.{3}|\s+(?=\()|,?\s+(?P<because>because|since|so that)\b"
+)
+OPEN = re.compile(r"\.{3}\W*\Z|\betc\b")
+"""A plan without its end."""
+EMPTY_LIST = re.compile(
+    r"^\s*\w+\s*=\s*\[\s*\]\s*$|^\s*def \w+\([^()]*\):\s*$", re.MULTILINE
+)
+MEMBER = re.compile(r"(?<=\])\s*,\s*[\"']\w+[\"']\s*:\s*[\w.\"']+\s*(?=\})")
+"""Another member of an object after the list."""
+OTHERWISE = re.compile(
+    r"\W*(?:or|but|not|no|oder|ou|wait|hmm|actually)\b", re.IGNORECASE
+)
+"""The beginning of what takes a plan back."""
+FEWEST_WORDS = 3
+"""Words of an explanation."""
+MOST_CUTS = 30
+"""Places in a line where an explanation may begin."""
+
+
+def read_planned(answer: str) -> Plan | None:
+    """The actions that the answer concludes with; None where it plans none, or leaves
+    more than one reading.
+    """
+    text = MEMBER.sub("", EMPTY_LIST.sub("", as_lists(plain(answer)))).strip()
+    if REFUSAL.match(text):
+        return None
+    if whole := _actions(text):
+        return whole
+    for rest in statements(text, STATEMENT):
+        if UNSURE.search(rest.split("\n", 1)[0].split(". ", 1)[0]):
+            return None
+        if found := _beginning(rest):
+            return found
+    for part in remaining(text):
+        if found := _beginning(part):
+            return found
+    return None
+
+
+def _beginning(part: str) -> Plan | None:
+    """The plan at the beginning of a part, after which only prose stands."""
+    plan: Plan = ()
+    lines = part.splitlines()
+    for n, line in enumerate(lines):
+        if not line.strip():
+            continue
+        found = _actions(line)
+        if found is None and plan:
+            is_list = bool(lines[n - 1].strip()) and ITEM.match(line)
+            return None if is_list or OTHERWISE.match(line) else plan
+        if found is None:
+            return _explained(line)
+        plan += found
+    return plan or None
+
+
+def _explained(line: str) -> Plan | None:
+    """The plan of a line that explains it after its end."""
+    plan, rest = None, ""
+    for cut in [*CUT.finditer(line)][:MOST_CUTS]:
+        if found := _actions(line[: cut.start()]):
+            if cut["because"]:
+                return found
+            plan, rest = found, line[cut.end() :]
+    pieces = re.split(r"[,;.]", rest)[:MOST_CUTS]
+    is_prose = len(rest.split()) >= FEWEST_WORDS and not any(map(_actions, pieces))
+    return plan if is_prose and not OTHERWISE.match(rest) else None
+
+
+@lru_cache(maxsize=4096)
+def _actions(part: str) -> Plan | None:
+    """The actions of a part that says nothing else; None where it does, or has none."""
+    part = without_comments(part)
+    if UNSURE.search(part) or OPEN.search(part) or "/" in part:
+        return None
+    text = in_names(part)
+    tokens = []
+    place = 0
+    while place < len(text):
+        token = TOKEN.match(text, place)
+        if token is None:
+            return None
+        tokens.append(token)
+        place = token.end()
+    return _counted(tokens)
+
+
+def _counted(tokens: Sequence[re.Match[str]]) -> Plan | None:
+    """Each action as often as it is said to be done: "forward x3" or "3 forward"."""
+    plan: list[str] = []
+    pending = 1
+    is_after_action = False
+    for token in tokens:
+        if name := token["action"]:
+            plan += [name] * pending
+            pending, is_after_action = 1, True
+        elif said := token["times"] or token["number"]:
+            if said == "0" or pending != 1:
+                return None
+            if is_after_action:
+                plan += [plan[-1]] * (int(said) - 1)
+            else:
+                pending = int(said)
+            is_after_action = False
+        elif token["boundary"] or token["label"]:
+            is_after_action = False
+    # A count without its action is no plan.
+    return tuple(plan) if plan and pending == 1 and len(plan) <= MOST else None
