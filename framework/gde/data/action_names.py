@@ -33,10 +33,12 @@ DENIED = re.compile(
 """What is denied beside what is not: "not X but", ", not X"."""
 INTENT = re.compile(
     r"(?:^|[,;:] |\b(?:so|therefore|thus|hence|then) )"
-    r"(?:(?:i|we)(?:'ll|'d| will| would| should| shall| must| am going to| choose to| want to)?|let me|let's"
+    r"(?:(?:i|we|you|it|the agent)"
+    r"(?:'ll|'d| will| would| should| shall| must| has to| needs to| am going to| choose to| want to)?|let me|let's"
     r"|(?:the )?(?:best|next|optimal|right) (?:move|action|step) is to)(?: now| then| therefore| first| next)?"
     r" (?:go|move|step|head|walk|choose|pick|select|take)(?: to the)? (?P<name>[\w'-]+)"
-    r"|^(?:ich|je|yo|io|eu|voy|vado|vou)\b[^.;,:]*[ '](?P<other>\w+)\W*$"
+    r"|^(?:so |thus )?(?:my|the) (?:choice|decision|move|action|answer)\b[^.,;:]* is (?:to )?(?P<chosen>[\w'-]+)\W*$"
+    r"|^(?:ich|je|yo|io|eu|voy|vado|vou|der agent|l'agent|el agente|l'agente|o agente)\b[^.;,:]*[ '](?P<other>\w+)\W*$"
     r"|^(?P<first>[\w'-]+) (?:is|seems|looks|would be) (?:the )?"
     r"(?:best|correct|optimal|right|safest|shortest|better)\b",
     re.IGNORECASE,
@@ -104,7 +106,7 @@ def named_in(text: str, actions: Sequence[str], *, prose: bool = False) -> list[
     if len(sentence) > LONGEST:
         return []
     if prose and (intended := INTENT.search(sentence)) and not DENIAL.search(sentence):
-        name = intended["name"] or intended["other"] or intended["first"]
+        name = next(filter(None, intended.groups()))
         if found := equal_to(name, actions):
             return found
     # "not X but Y", "Y, not X"

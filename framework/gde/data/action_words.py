@@ -22,6 +22,7 @@ VERB_OF = {
     "travel": "go",
     "run": "go",
     "step": "go",
+    "shut": "close",
     "grab": "take",
     "get": "take",
     "turn on": "activate",

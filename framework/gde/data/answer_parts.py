@@ -40,8 +40,9 @@ UNSURE = re.compile(
 """Words that leave more than one reading."""
 CLOSERS = " \t\"'`)]}>|*_"
 EXPLAINED = re.compile(
-    r"[.,;:!]?\s*(?:\(|#|//|--?\s|(?:because|since|as|which|after|with|so|but|therefore|porque|car|weil|da)\b"
-    r"|因为)(?!\s*[-\d])|[.;!](?!\.)\s+[^\W\d]|,\s*[\"'][\w ]+[\"']\s*:",
+    r"[.,;:!]?\s*(?:(?:\(|#|//|--?\s)(?!\s*[-\d])|因为"
+    r"|(?:because|since|as|which|after|with|so|but|therefore|for|porque|car|weil|da)\b)"
+    r"|[.;!](?!\.)\s+[^\W\d]|,\s*[\"'][\w ]+[\"']\s*:",
     re.IGNORECASE,
 )
 """The beginning of what explains a value, or of the next member of an object."""
@@ -63,6 +64,11 @@ RETRACTED = re.compile(
 )
 """Words by which a first statement may be taken back."""
 PARAGRAPH = re.compile(r"\n[ \t]*\n")
+CLAUSE_END = re.compile(r"[.!?]\s|\n")
+NEAR = 200
+"""Characters before a statement in which its sentence begins."""
+CONDITION = re.compile(r"\b(?:if|unless|had|otherwise|else)\b", re.IGNORECASE)
+CODE = re.compile(r"\s*(?:while|for|if|elif|else|until|otherwise)\b", re.IGNORECASE)
 COPULA = re.compile(r"^(?:です|分|점|입니다|点)+")
 """What follows a number in Japanese, Chinese and Korean."""
 
@@ -83,7 +89,11 @@ def statements(text: str, words: str) -> Iterator[str]:
     """
     for found in reversed([*_statement(words).finditer(text)]):
         rest = text[found.end() :].lstrip(" \t\n|\"'*_`")
-        if rest and not SPOKEN_OF.search(found["lead"]):
+        before = CLAUSE_END.split(text[max(0, found.start() - NEAR) : found.start()])[
+            -1
+        ]
+        is_own = not (SPOKEN_OF.search(found["lead"]) or CONDITION.search(before))
+        if rest and is_own:
             yield rest
 
 
@@ -104,7 +114,8 @@ def remaining(text: str) -> Iterator[str]:
         yield "\n".join(lines[first:]).strip()
 
     announced, _, rest = "".join(lines[-1:]).rpartition(": ")
-    if len(announced.split()) >= FEWEST_WORDS and "{" not in announced:
+    is_own = "{" not in announced and not CONDITION.search(announced)
+    if is_own and len(announced.split()) >= FEWEST_WORDS:
         yield rest.strip()
     sentences = [each.strip() for each in SENTENCE.split(text) if each.strip(NOTHING)]
     if len(lines) == 1 or is_prose("".join(lines[-2:-1])):
@@ -114,7 +125,9 @@ def remaining(text: str) -> Iterator[str]:
 
 
 def is_prose(line: str) -> bool:
-    """Whether a line is a sentence, or announces what follows."""
+    """Whether a line is a sentence, or announces what follows, other than in a program."""
+    if CODE.match(line):
+        return False
     ending = line.rstrip()[-1:]
     return ending == ":" or (ending in {".", "!", "?"} and len(line.split()) > 2)
 

@@ -51,6 +51,9 @@ APART = re.compile(r"(?:[\s,\[\]*_`\"'>#{}-]|</?tool_call>|\b(?:or|oder|ou)\b)*"
 FENCED = re.compile(r"```[\w-]*[ \t]*\n(?P<inner>.*?)\n?[ \t]*```", re.DOTALL)
 BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
 COLON = re.compile(r":\s+|[:\uff1a](?=[\u3040-\uffff])")
+BECAUSE = re.compile(r",?\s+(?:because|since|as|so that)\b|\s+-+\s+", re.IGNORECASE)
+MOST_WORDS = 3
+"""Words of an item of a list of actions."""
 NEWLINE = re.compile(r"\n")
 ASIDE = re.compile(r"\s*\([^()]*\)\W*\Z")
 PLACEHOLDER = re.compile(r"\s*<[^<>]*\s[^<>]*>\s*")
@@ -163,7 +166,7 @@ def last_line(text: str) -> str:
 
 def first_line(text: str, actions: Sequence[str]) -> list[str]:
     """The first line or sentence where it is an action and only an explanation follows."""
-    for separator in (NEWLINE, SENTENCE):
+    for separator in (NEWLINE, SENTENCE, BECAUSE):
         first, *rest = separator.split(text, maxsplit=1)
         after = "".join(rest).strip()
         if equal_to(first, actions) and len(bare(first)) > 1:
@@ -180,15 +183,11 @@ def concluded(text: str, actions: Sequence[str]) -> list[str]:
     Of a list of several actions the last line is none.
     """
     line = last_line(text)
-    before = last_line(text[: text.rfind(line)]) if line else ""
-    is_list = text[: text.rfind(line)].endswith((f"{before}\n", f"{before}\r\n"))
-    if (
-        before
-        and is_list
-        and equal_to(before, actions)
-        and not equal_to(before, equal_to(line, actions))
-    ):
-        return []
+    *_, before = ("", *text[: text.rfind(line)].removesuffix("\n").split("\n"))
+    if len(bare(before).split()) <= MOST_WORDS:
+        others = meant(before, actions)
+        if others and others != meant(line, actions):
+            return []
     sentences = SENTENCE.split(line)
     for pieces in (sentences, [] if "{" in line else COLON.split(line)):
         if len(pieces) > 1 and equal_to(pieces[-1], actions):

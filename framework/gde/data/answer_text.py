@@ -61,6 +61,17 @@ REGARDS = re.compile(
     re.IGNORECASE,
 )
 """The end of a letter, or an offer of more."""
+OFFER = re.compile(
+    r"(?<=[.!?*])[ \t]+(?:would you like|do you want|shall i|should i|let me know|feel free|good luck"
+    r"|please let me|is there anything|can i)\b[^.!?\n]*[.!?]*\s*\Z",
+    re.IGNORECASE,
+)
+PLEASANTRY = re.compile(
+    r"\A\s*(?:sure|of course|certainly|absolutely|happy to help|great|okay|ok)\b[^.!?:{}\n]{0,40}[!.][ \t]+",
+    re.IGNORECASE,
+)
+LAST_HEADING = re.compile(r"^[ \t]*####[ \t]+(?=[^\n]+\s*\Z)", re.MULTILINE)
+"""Before the answer, as in GSM8K."""
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.MULTILINE)
 HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+([^\n]*?)[ \t*:]*|\*\*([A-Za-z' ]+?)[ :]*\*\*[ :]*)$",
@@ -92,6 +103,7 @@ def own(text: str) -> str:
     if header and any(each.strip() for each in others):
         return ""
     turn = REGARDS.sub("", STRUCK.sub("", TOKEN.sub("", turn)))
+    turn = OFFER.sub("", PLEASANTRY.sub("", turn))
     # Of ticked and unticked lines, the ticked ones are meant.
     if TICKED.search(turn):
         turn = TICKED.sub("", UNTICKED.sub("", turn))
@@ -109,6 +121,7 @@ def plain(text: str) -> str:
     text = TAG.sub("", BREAK.sub("\n", text))
     text = FIELD.sub(lambda found: "\n" if found[1] else f"\n{found[2]}: ", text)
     text = EMOJI.sub("", ROMAN.sub("1. ", BOX.sub(r"\1", text)))
+    text = LAST_HEADING.sub("answer: ", text)
     text = HEADING.sub(lambda found: f"{found[1] or found[2]}:", FENCE.sub("", text))
     text = QUOTE.sub("", text)
     text = ONE_STAR.sub(r"\2", EMPHASIS.sub("", text))

@@ -17,7 +17,8 @@ SIGNS = {
     "qquad": " ",
 }
 SIGN = re.compile(rf"\\({'|'.join(SIGNS)})(?![A-Za-z])")
-SIZED = re.compile(r"\\(?:left|right|big|Big)(?=\s*[\\()\[\]{}|.])")
+FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
+SIZED = re.compile(r"\\(?:left|right|[bB]ig+[lr]?)(?=\s*[\\()\[\]{}|.])")
 SPACED = re.compile(r"\\[,;:! ]")
 DELIMITED = re.compile(r"\\[()\[\]]|\$")
 INNERMOST = 8
@@ -32,6 +33,7 @@ def without_latex(text: str) -> str:
                 text, n = pattern.subn(inside, text)
                 if not n:
                     break
+        text = FRACTION.sub(r"\1/\2", text)
         text = SIZED.sub("", SIGN.sub(lambda found: SIGNS[found[1]], text))
         text = SPACED.sub(" ", text)
     return DELIMITED.sub("", text)

@@ -108,6 +108,10 @@ class Outcome:
     """The share of the goal reached so far, 0 to 1. An episode's success is that of its
     last outcome. None where the world has no goal that can be reached.
     """
+    unread: str = ""
+    """Why the world could read nothing in the action, where any text is one: it is then
+    recorded as an unusable answer, with this reason.
+    """
 
     def __post_init__(self) -> None:
         if self.success is not None and not 0 <= self.success <= 1:
@@ -138,9 +142,11 @@ class Outcome:
         reward: float,
         *,
         success: float | None,
+        unread: str = "",
     ) -> "Outcome":
         """The episode has ended by the rules of the world."""
-        return replace(cls.running(observation, reward, success), terminated=True)
+        going = cls.running(observation, reward, success)
+        return replace(going, terminated=True, unread=unread)
 
     @classmethod
     def cut_off(

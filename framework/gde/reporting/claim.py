@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gde.data.probe import Fit, ProbeReport
-from gde.data.result import FEW_WORLDS, Measurement, Result
+from gde.data.result import FEW_WORLDS, Measurement, Result, Subject
 from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.asked import agent_text
@@ -20,6 +20,7 @@ from gde.reporting.wording import (
     labels_text,
     listed,
     plural,
+    quantity,
     values_text,
     verdict_text,
 )
@@ -33,6 +34,8 @@ CLASSES: Mapping[Status, str] = {
     "error": "without an answer",
 }
 """Classes of unusable answers in the words of a caution."""
+MOST_UNREAD = 0.05
+"""The share of unusable answers above which the claim begins with it."""
 LISTED = 3
 """Headlines listed in a sentence where no measure declares a phrase."""
 
@@ -58,9 +61,12 @@ def claim(result: Result) -> Claim:
     for probe in found:
         for one in probe.numbers:
             numbers.append((one.measure, probe.fit.where))
+    limited = _readable(result.subject)
+    verdict = " ".join(sentences(result.measurements, result.meanings))
+    behaviour = _behaviour(result)
     return Claim(
-        verdict=" ".join(sentences(result.measurements, result.meanings)),
-        behaviour=_behaviour(result),
+        verdict=f"{limited}{verdict}" if verdict else "",
+        behaviour=behaviour if verdict else f"{limited}{behaviour}",
         belief=_belief(found[0]) if found else "",
         cautions=(*_cautions(result), *caveats(numbers)),
     )
@@ -72,6 +78,14 @@ def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
         if report.fit.control == "none":
             return report
     return None
+
+
+def _readable(of: Subject) -> str:
+    """What limits every number of a run in which many answers could not be read."""
+    if of.unusable <= MOST_UNREAD * of.turns:
+        return ""
+    read = quantity((of.turns - of.unusable) / of.turns, "share", 0)
+    return f"Only {read} of answers could be read; the others count as wrong. "
 
 
 def _behaviour(result: Result) -> str:
@@ -199,7 +213,7 @@ def _cautions(result: Result) -> list[str]:
     if of.unusable:
         answers = plural(of.turns, "answer")
         cautions.append(
-            f"{of.unusable} of {answers} were unusable and count as non-optimal steps."
+            f"{of.unusable} of {answers} could not be read and count as wrong."
         )
     for one in of.unusable_classes:
         cautions.append(f"{one.answers} {CLASSES[one.status]}, e.g. {one.example}")

@@ -164,7 +164,7 @@ class Episode:
             if recorded is None:
                 await self.journal.turn(self.key, turns[-1])
             else:
-                _check_repeated(index, recorded, decision)
+                _check_repeated(index, recorded, turns[-1].decision)
             if decision.status == "error":
                 raise GdeError(decision.detail) from fault
 
@@ -266,6 +266,10 @@ def turn_of(
     moment: Moment,
 ) -> Turn:
     """Make the record of one turn."""
+    if outcome.unread:
+        decision = replace(
+            decision, status="unparsable", action=None, detail=outcome.unread
+        )
     return Turn(
         index=index,
         observation=observation,

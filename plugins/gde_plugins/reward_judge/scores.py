@@ -16,18 +16,18 @@ from gde.data.completion import Completion
 
 STATEMENT = (
     r"(?:final_?|overall)?[ \t]*(?:score|socre|scroe|reward|rating|grade|evaluation)"
-    r"|punktzahl|bewertung|wertung|note|nota|puntuación|calificación|punteggio|voto|pontuação|оценка"
+    r"|punktzahl|bewertung|wertung|note|nota|puntuación|calificación|puntaje|punteggio|voto|pontuação|оценка"
     r"|得分|评分|分数|評価|スコア|点数|점수"
 )
 DECIMAL = r"(?<![A-Za-z0-9_.,+-])(?:(?:0|[1-9]\d{0,2})(?:[.,]\d{1,12})?|\.\d{1,12})(?:[eE]-\d{1,2})?"
 ABOUT = r"(?:(?:about|around|approximately|approx\.?|roughly|circa|ca\.?|etwa|environ|\u2248|~)\s*)?"
 # "0." may be the end of a sentence, or of an answer.
 VALUE = re.compile(
-    rf"[\s\"'`(\[{{<*_]*{ABOUT}(?:"
+    rf"[\s\"'`(\[{{<*_]{{0,8}}{ABOUT}(?:"
     rf"(?P<part>{DECIMAL})\s*(?:/|out of|of|von|sur|de)\s*(?P<whole>\d{{1,3}}(?:\.0)?)(?![\w]|[.,]\d)"
     rf"|(?P<percent>{DECIMAL})\s*(?:%|percent\b|per cent\b|prozent\b)"
     rf"|(?P<number>(?!0\.\W*\Z){DECIMAL})(?![A-Za-z0-9_%/]|[.,]\w)"
-    r"|(?P<word>\b(?:zero|one(?! half)|(?:one |a )?half)\b(?! point|-)))",
+    r"|(?P<word>\b(?:zero|one(?=\W*\Z)|(?:one |a )?half)\b(?! point|-)))",
     re.IGNORECASE,
 )
 WORDS = {"zero": 0.0, "half": 0.5, "one half": 0.5, "a half": 0.5, "one": 1.0}
@@ -35,15 +35,17 @@ ARROW = re.compile(r"\A\s*(?:=>|->|=|\u2192)\s*")
 COMPARED = re.compile(r"\s*[<>]=?\s")
 ALONE = re.compile(rf"[\s\"'`(\[{{<*_=>-]*{DECIMAL}[\s\"'`)\]}}>*_.]*")
 JUDGES = re.compile(
-    r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|say|worth|judge\w*|seems?|estimate\w*|assign\w*|reward|value\w*|overall"
+    r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|deserv\w+|merits|say|worth|judge\w*|seems?|estimate\w*|assign\w*|reward|value\w*|overall"
     r"|put it at|bewert\w+|est de)\b|评分|得分|分数",
     re.IGNORECASE,
 )
 DENIED = re.compile(
     r"\b(?:if|had|unless|or|not|never|no|cannot|between|from|at (?:least|most)|more than|less than|maximum|minimum"
-    r"|wrote|said|says|asks?|asked|wants?|you|must|please|ignore|would (?:have|need)|now|out of)\b|n't\b|\?|>|<|[\"']",
+    r"|wrote|said|says|asks?|asked|wants?|you|must|please|ignore|would (?:have|need)|now|out of)\b|n't\b",
     re.IGNORECASE,
 )
+QUOTING = re.compile(r"[?<>\"']")
+"""A sentence that asks, compares or quotes; tags are some of it."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?|\binf\w*|\bnan\b|\bnull\b", re.IGNORECASE)
 BELIEF = re.compile(r"^\s*belief\s*:", re.IGNORECASE | re.MULTILINE)
 LINE = re.compile(r"^\W*(?:final\s+)?(?:score|reward)\W*[:=]\W*\d", re.IGNORECASE)
@@ -112,10 +114,11 @@ def _value(rest: str) -> float | Unread | None:
 
 def _judged(sentence: str) -> float | None:
     """The one number of a sentence that judges."""
-    if not JUDGES.search(sentence) or DENIED.search(sentence):
-        return None
     found = [*VALUE.finditer(sentence)]
-    if len(found) != 1 or NUMBER.search(VALUE.sub("", sentence)):
+    rest = VALUE.sub("", sentence)
+    if len(found) != 1 or NUMBER.search(rest) or DENIED.search(rest):
+        return None
+    if QUOTING.search(sentence) or not JUDGES.search(rest):
         return None
     return _number(found[0])
 

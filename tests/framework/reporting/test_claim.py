@@ -287,12 +287,26 @@ def cautions(result: Result, subject: Subject) -> Sequence[str]:
     return [words(one) for one in claim(replace(result, subject=subject)).cautions]
 
 
+@pytest.mark.parametrize(
+    ("unusable", "begins"),
+    [
+        (9, "Across 23 grid worlds"),
+        (108, "Only 40 % of answers could be read; the others count as wrong. Across"),
+    ],
+)
+def test_a_claim_begins_with_the_answers_that_could_not_be_read(
+    result: Result, unusable: int, begins: str
+) -> None:
+    few = replace(result, subject=replace(SUBJECT, unusable=unusable))
+    assert words(claim(few).behaviour).startswith(begins)
+
+
 def test_cautions_tell_of_failures_unusable_answers_and_few_worlds(
     result: Result,
 ) -> None:
     assert cautions(result, replace(SUBJECT, failed=1, unusable=7)) == [
         "1 of 24 episodes failed; no number includes them.",
-        "7 of 180 answers were unusable and count as non-optimal steps.",
+        "7 of 180 answers could not be read and count as wrong.",
     ]
     cut = UnusableAnswers(
         status="truncated", answers=5, example="cut off; raise agent.max_tokens"

@@ -72,7 +72,7 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert "size" not in text, "breakdowns are for --all"
     assert shown.notes[-2] == "report: runs/example/report.html"
     assert shown.notes[-1].startswith("partial: runs/example (")
-    assert "were unusable" in text and "1 of 24 episodes failed" in text
+    assert "could not be read" in text and "1 of 24 episodes failed" in text
 
 
 def test_the_classes_of_unusable_answers_are_shown_as_far_as_they_fit(

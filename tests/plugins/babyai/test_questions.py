@@ -7,12 +7,14 @@ import pytest
 from asking import environment, episode, measured
 from typer.testing import CliRunner
 
+from gde import Plan, evaluate
 from gde.cli.main import build_app
 from gde.data.observation import Observation
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision
 from gde.errors import ConfigError
 from gde.parts.agent import Agent, Brief, FunctionAgent
+from gde.reporting.claim import claim
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde.testing.parts import PlantedModel
@@ -105,6 +107,25 @@ def test_solutions_get_every_score_and_other_talk_gets_none(task: str) -> None:
         assert (found[SCORE[task]].value, found[SECOND[task]].value) == (score, score)
         assert found[f"{task}.unusable"].value == 1 - score
         assert found[f"{task}.unusable.unread"].value == 1 - score
+
+
+def test_an_answer_that_says_nothing_is_unusable_in_the_whole_run(
+    tmp_path: Path,
+) -> None:
+    told = iter(["I would rather sing."] * 4 + ["left, forward"])
+    plan = Plan(
+        environment="babyai-plan",
+        agent=FunctionAgent(lambda _: next(told)),
+        metrics=["outcomes"],
+        episodes=5,
+    )
+    result = evaluate(plan, tmp_path / "run")
+    assert (result.subject.turns, result.subject.unusable) == (5, 4)
+    (found,) = result.subject.unusable_classes
+    assert found.example.startswith("the answer does not say one thing alone: 'I would")
+    shares = {one.name: one.value for one in result.measurements}
+    assert (shares["outcomes.ok"], shares["outcomes.unparsable"]) == (0.2, 0.8)
+    assert "of answers could be read; the others" in claim(result).behaviour
 
 
 def test_the_right_position_with_a_wrong_direction_is_no_success() -> None:

@@ -36,7 +36,7 @@ NAMES: dict[Name, str] = {
 NUMBER = r"-?\d{1,9}(?![\w]|\.\d)"
 FIELD = r"(?:position|pos|place|location|target|coord(?:inate)?s?|arg(?:ument)?s|parameters|at|cell)"
 PLACE = (
-    rf"[\s,:\"'=|]*[\[(<{{]*[\s\"']*(?:{FIELD}[\s\"']*[:=]?\s*)?[\[(<{{]*\s*"
+    rf"[\s,:\"'=|]*(?:-\s)?[\[(<{{]*[\s\"']*(?:{FIELD}[\s\"']*[:=]?\s*)?[\[(<{{]*\s*"
     rf"(?:\"?x\"?\s*[:=]\s*)?(?P<x>{NUMBER})\s*[,;\s]\s*(?:\"?y\"?\s*[:=]\s*)?(?P<y>{NUMBER})"
     r"(?P<more>\s*(?:[,;]\s*-?\d|[)\]]\s*,\s*[(\[]\s*-?\d))?"
 )
@@ -60,6 +60,10 @@ ASIDE = re.compile(
     r"\((?![^()]*(?:goal|next|open|close|drop|pick|none))[^()\d]*[a-z]{2}[^()\d]*\)",
     re.IGNORECASE,
 )
+SURENESS = re.compile(r"[\[(]\s*\d+\s*%[^\])]*[\])]")
+CASE = re.compile(
+    r"^[ \t]*(?:if|otherwise|else)\b[^\n]*:[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
 THING = re.compile(
     r",\s*(?:the |a )?(?:\w+ )?(?:box|ball|key|door|object)(?=\s*[)\]])", re.IGNORECASE
 )
@@ -77,7 +81,7 @@ def read_decomposed(answer: str) -> tuple[Step, ...] | None:
     if starts or ends:
         regions = [*_regions(text, starts, ends)]
         read = [_steps(region) for region in regions if region.strip(" \n-<>")]
-        is_choice = OPTION.search(text) and len({*read}) > 1
+        is_choice = (OPTION.search(text) or CASE.search(text)) and len({*read}) > 1
         return None if is_choice or not read else read[-1]
     if REFUSAL.match(text):
         return None
@@ -113,7 +117,9 @@ def _beginning(part: str) -> tuple[Step, ...] | None:
 @lru_cache(maxsize=4096)
 def _steps(region: str) -> tuple[Step, ...] | None:
     """The subgoals of a text that says nothing else; None where it does, or has none."""
-    text = BECAUSE.sub("", THING.sub("", ASIDE.sub("", without_comments(region))))
+    text = SURENESS.sub(
+        "", BECAUSE.sub("", THING.sub("", ASIDE.sub("", without_comments(region))))
+    )
     if UNSURE.search(text):
         return None
     steps: list[Step] = []

@@ -5,6 +5,7 @@ Its score is the reward.
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gde.data.answer import quoted
 from gde.data.json import Json
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.errors import GdeError
@@ -20,6 +21,13 @@ from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
 
 OBJECTIVE = "Answer the question about the world that is described."
+UNREAD: Mapping[str, str] = {
+    "empty": "an empty answer",
+    "too_long": "an answer that is too long",
+    "unread": "the answer does not say one thing alone",
+    "outside_grid": "the answer names a place outside the grid",
+}
+"""The reasons of `tasks.parsing` in words."""
 ATTEMPTS = 50
 """Number of worlds tried for the examples of a prompt."""
 
@@ -129,7 +137,9 @@ class QuestionEnvironment:
         self._scores = scores_of(self.question, action)
         score = self._scores["score"]
         assert isinstance(score, float)
-        return Outcome.terminal(self._observe(), score, success=score)
+        reading = str(self._scores["reading"])
+        unread = f"{UNREAD[reading]}: {quoted(action)}" if reading in UNREAD else ""
+        return Outcome.terminal(self._observe(), score, success=score, unread=unread)
 
     def snapshot(self) -> tuple[str, Mapping[str, Json] | None]:
         """Return the identity of the world, and the scores if there are any."""

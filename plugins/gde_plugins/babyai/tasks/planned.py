@@ -20,19 +20,19 @@ STATEMENT = (
     r"|aktionsfolge|aktionen|séquence(?:[ \t]+d'actions)?|secuencia(?:[ \t]+de[ \t]+acciones)?"
     r"|sequenza(?:[ \t]+di[ \t]+azioni)?|sequência(?:[ \t]+de[ \t]+ações)?|piano|plano"
     r"|план|последовательность(?:[ \t]+действий)?"
-    r"|动作序列|计划|行動列|計画|행동(?:[ \t]+순서)?|계획"
+    r"|动作序列|计划|行動列|行動?計画|행동(?:[ \t]+순서)?|계획"
 )
 TOKEN = re.compile(
     rf"(?P<action>{'|'.join(SYNONYMS)})(?!\w)|x(?P<times>\d+)(?!\w)"
     r"|(?P<label>(?:step|action)[ \"']*[:=#]?[ ]*\d+[.:)]?|\d{1,3}[\"']?[.):](?!\d))"
-    rf"|(?P<number>\d{{1,3}})(?![\w.])|(?P<boundary>[,;.\n:]|-+>|=>|\u2192|\u27a1|\u2b9e|>|\b(?:and|then)\b)"
+    rf"|(?P<number>\d{{1,3}})(?![\w.])|(?P<boundary>[,;\n:]|\.(?!\.)|-+>|=>|\u2192|\u27a1|\u2b9e|>|\b(?:and|then)\b)"
     rf"|(?P<empty>(?:{'|'.join(sorted(EMPTY))})(?!\w)|[然后再接着最]+|[-*\u2022\[\](){{}}\"'|\s=_!<+]+)"
 )
 MOST = 2_000
 """Actions in a plan that is read."""
 ITEM = re.compile(r"\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s")
 CUT = re.compile(
-    r"[.;:!]\s+|\s+-+\s+|\.{3}|\s+(?=\()|,?\s+(?P<because>because|since|so that)\b"
+    r"[.;:!]\s+|\s+-+\s+|\.{3}|\s+(?=\()|,?\s+(?P<because>because|since|so that|which)\b"
 )
 OPEN = re.compile(r"\.{3}\W*\Z|\betc\b")
 """A plan without its end."""
@@ -42,7 +42,7 @@ EMPTY_LIST = re.compile(
 MEMBER = re.compile(r"(?<=\])\s*,\s*[\"']\w+[\"']\s*:\s*[\w.\"']+\s*(?=\})")
 """Another member of an object after the list."""
 OTHERWISE = re.compile(
-    r"\W*(?:or|but|not|no|oder|ou|wait|hmm|actually)\b", re.IGNORECASE
+    r"\W*(?:(?:or|but|not|oder|ou|wait|hmm|actually)\b|no\b(?=[,.:;!]))", re.IGNORECASE
 )
 """The beginning of what takes a plan back."""
 FEWEST_WORDS = 3

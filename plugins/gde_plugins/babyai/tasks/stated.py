@@ -10,7 +10,7 @@ from gde.data.answer_text import plain
 AgentState = tuple[tuple[int, int], int]
 """((x, y), direction)."""
 WORDS = (
-    r"(?:final|end(?:ing)?|resulting)[ \t_]+(?:agent[ \t]+)?(?:state|position|pose)|state|pose"
+    r"(?:final|end(?:ing)?|resulting)[ \t_]+(?:agent[ \t]+)?(?:state|position|pose)|state|pose|end"
     r"|endzustand|état[ \t]+final|estado[ \t]+final|最终状态|状态"
 )
 """Of statements."""
@@ -48,7 +48,7 @@ SUBJECT = re.compile(
     r"|智能体",
     re.IGNORECASE,
 )
-BECAUSE = re.compile(r"\b(?:because|since)\b", re.IGNORECASE)
+BECAUSE = re.compile(r"\b(?:because|since)\b|, as\b", re.IGNORECASE)
 DENIED = re.compile(
     r"\b(?:not|never|no|isn't|cannot|can't|unable|unsure|begins?|began|beginning|initial(?:ly)?|starts?"
     r"|started|first)\b",
