@@ -203,9 +203,11 @@ def test_a_broken_promise_of_a_plugin_is_named(
     (tmp_path / "openai.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.delitem(sys.modules, "openai", raising=False)
+    # Set first, so that none stays behind where there was none.
+    monkeypatch.setitem(sys.modules, "openai", sys)
+    monkeypatch.delitem(sys.modules, "openai")
     plugin = import_module(name)
-    monkeypatch.delitem(sys.modules, "openai", raising=False)
+    sys.modules.pop("openai", None)
     with caught(name, promise):
         check_plugin(plugin)
 
