@@ -23,7 +23,7 @@ from gde.data.answer_rules import (
     find,
     last_line,
 )
-from gde.data.answer_text import own, plain, tidy
+from gde.data.answer_text import own, own_turn, plain, tidy
 from gde.data.completion import Completion
 from gde.data.tool_call import split_calls
 from gde.data.trajectory import Decision, Status
@@ -57,6 +57,7 @@ REFUSAL = re.compile(
     r"|i['\u2019]m (?:unable|not able)\b|as an ai\b)",
     re.IGNORECASE,
 )
+LEFT_IN = "the server left a token of its format in the answer"
 SHOWN = 80
 """Characters of an answer that a reason quotes."""
 LISTED = 8
@@ -77,6 +78,8 @@ class Reading:
     reason: str = ""
     named: str = ""
     """The text in the place of the action, where that is inadmissible."""
+    left_in: bool = False
+    """Whether a server left tokens of its format in the answer."""
 
     @classmethod
     def failed(cls, status: Status, reason: str) -> "Reading":
@@ -85,8 +88,10 @@ class Reading:
 
     @property
     def note(self) -> str:
-        """The rule for the detail of a decision; empty for the form asked for."""
-        return f"{NOTE}{self.rule}" if self.rule else ""
+        """For the detail of a decision; empty for the form asked for."""
+        if self.rule:
+            return f"{NOTE}{self.rule}"
+        return LEFT_IN if self.left_in else ""
 
     def decision(self, completion: Completion) -> Decision:
         """The decision for the action, or the unusable one."""
@@ -124,7 +129,10 @@ def read_answer(
     # The last line of an answer that was cut off is not its last.
     if form in {"text", "thought"} and completion.finish == "length":
         return _cut(completion)
-    exact = _exact(completion.text, actions, form)
+    text = own_turn(completion.text) if actions is not None else completion.text
+    exact = _exact(text, actions, form)
+    if exact and exact.action is not None:
+        exact = replace(exact, left_in=text != completion.text)
     if exact and (exact.action is not None or strict):
         return exact
 

@@ -93,16 +93,20 @@ def tidy(text: str) -> str:
     return normalize("NFKC", text).translate(ALIKE)
 
 
-def own(text: str) -> str:
-    """The model's own turn, without the tokens of the chat's format, good wishes at its
-    end, and what it struck out or left unticked; empty where the text holds whole turns
-    of several speakers.
+def own_turn(text: str) -> str:
+    """The model's turn without the tokens of the chat's format, which a server left in;
+    empty where the text holds whole turns of several speakers.
     """
     header = BEGIN.match(text)
     turn, *others = END.split(text[header.end() :] if header else text)
     if header and any(each.strip() for each in others):
         return ""
-    turn = REGARDS.sub("", STRUCK.sub("", TOKEN.sub("", turn)))
+    return TOKEN.sub("", turn)
+
+
+def own(text: str) -> str:
+    """The model's turn without good wishes, and what it struck out or left unticked."""
+    turn = REGARDS.sub("", STRUCK.sub("", own_turn(text)))
     turn = OFFER.sub("", PLEASANTRY.sub("", turn))
     # Of ticked and unticked lines, the ticked ones are meant.
     if TICKED.search(turn):

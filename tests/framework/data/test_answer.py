@@ -361,3 +361,14 @@ def test_no_text_takes_long(text: str) -> None:
 def test_a_reading_without_a_rule_has_no_note() -> None:
     assert Reading(action="UP").note == ""
     assert Reading(action="UP", rule="json").note == f"{NOTE}json"
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_server_left_of_a_format_is_no_fault_of_the_answer(strict: bool) -> None:
+    for token in ("<|return|>", "<|im_end|>", "</s>"):
+        completion = said('{"action": "UP"}' + token)
+        reading = read_answer(completion, MOVES, strict=strict)
+        decision = reading.decision(completion)
+        assert decision.action == "UP" and is_strict(decision)
+        assert "the server left a token" in decision.detail
+    assert not read_answer(said('{"action": "UP"}'), MOVES).note

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, get_args
 
+from gde.data.answer_text import own_turn
 from gde_plugins.babyai.oracle.subgoals import Subgoal, parse
 from gde_plugins.babyai.tasks.decomposed import Step, read_decomposed
 from gde_plugins.babyai.tasks.planned import read_planned
@@ -153,7 +154,8 @@ def _after(marker: str, answer: str, way: Way) -> str | None:
     if way == "published":
         place = answer.lower().find(f"{marker} ".lower())
         return answer[place + len(marker) + 1 :].strip() if place >= 0 else None
-    last = answer.strip().splitlines()[-1]
+    # The server left the tokens of a format, not the model.
+    last = "".join(own_turn(answer).strip().splitlines()[-1:])
     return last[len(marker) :].strip() if last.startswith(f"{marker} ") else None
 
 
@@ -164,5 +166,7 @@ def _between(answer: str, way: Way) -> str | None:
         start = small.find(f"{START}\n".lower())
         end = small.find(f"\n{END}".lower())
         return answer[start + len(START) + 1 : end].strip() if start >= 0 else None
-    found = re.search(rf"{START}\n((?:(?!{START}).)*)\n{END}\Z", answer.strip(), re.S)
+    found = re.search(
+        rf"{START}\n((?:(?!{START}).)*)\n{END}\Z", own_turn(answer).strip(), re.S
+    )
     return found[1] if found else None
