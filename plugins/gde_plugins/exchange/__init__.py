@@ -1,1 +1,1 @@
-"""Runs to and from other programs: Inspect, lm-eval, tables, a site of plain files."""
+"""Runs to and from other programs: Inspect, tables, a site of plain files."""
