@@ -46,6 +46,10 @@ NEUTRAL = ChatRequest(
 )
 """The question to models that no part can ask before a run."""
 SHOWN = 200
+AUTO = "auto"
+"""The value of a setting that leaves it to its part."""
+LOWERABLE = {"medium", "high"}
+"""Efforts that a server was sent, and has lower ones than."""
 ANYWAY = "run with --no-preflight to begin anyway"
 
 
@@ -188,6 +192,7 @@ class _Questions:
                 model = cast("Served", self.resources.models.get(name))
                 first = await model.first(NEUTRAL)
                 self.answers.append(_Answered(name, NEUTRAL, first))
+        self._check_sent()
 
     def result(self) -> Preflight:
         """The plan as its models need it, and what it will ask."""
@@ -197,9 +202,8 @@ class _Questions:
 
         notes = []
         for label, changed in changes.items():
-            for setting, value in changed.items():
-                shown = ",".join(value) if isinstance(value, list) else value
-                notes.append(f"{label}: set {setting}={shown}, as the server needs")
+            for setting in _settings(changed):
+                notes.append(f"{label}: set {setting}, as the server needs")
         return Preflight(
             plan=with_model_settings(self.plan, changes),
             how=self.ready.how,
@@ -214,6 +218,27 @@ class _Questions:
 
     def _asks(self, chosen: Chosen) -> bool:
         return any(name in self.served for name in model_names(chosen.config).values())
+
+    def _check_sent(self) -> None:
+        """Refuse to leave out what a user has set, since it is part of the condition.
+
+        Raises:
+            GdeError: a model refuses it.
+        """
+        plan = self.plan
+        asking = (plan.agent, *plan.rewards, *plan.probes, *plan.metrics)
+        set_by_user = {choice.label: choice.config for choice in asking}
+        for answer in self.answers:
+            for part in self.ready.parts:
+                if answer.model not in model_names(part.config).values():
+                    continue
+                config = set_by_user.get(part.label, {})
+                for unsent in answer.first.unsent:
+                    value = config.get(unsent, AUTO)
+                    if value != AUTO:
+                        raise GdeError(
+                            _refused(f"{part.whose}.{unsent}={value}", answer)
+                        )
 
     def _context(self, chosen: Chosen, answers: list[_Answered]) -> RunContext:
         """The context of a part, whose questions to served models are kept."""
@@ -335,15 +360,30 @@ class _Questions:
         )
 
 
+def _settings(changed: Mapping[str, Json]) -> Iterator[str]:
+    """Settings of a model as the command line takes them."""
+    for setting, value in changed.items():
+        shown = ",".join(map(str, value)) if isinstance(value, list) else value
+        yield f"{setting}={shown}"
+
+
+def _refused(setting: str, answer: _Answered) -> str:
+    """What is wrong with a setting that a model is not sent."""
+    needed = " and ".join(_settings(answer.first.settings))
+    return (
+        f"{setting}: model {answer.model!r} refuses it, and every value would give the same answers."
+        f" Leave it out, or set {needed} for the model to ask without"
+    )
+
+
 def _unusable(decision: Decision, ready: Ready) -> str:
     assert decision.completion is not None
-    remedies = {
-        "truncated": ", or set a lower model.effort",
-        "empty": "; raise agent.max_tokens",
-        "refusal": "; take another model",
-    }
+    remedy = ""
+    if decision.status == "truncated" and decision.completion.effort in LOWERABLE:
+        remedy = ", or set a lower model.effort"
+    elif decision.status == "refusal":
+        remedy = "; take another model"
     # The detail of other answers says what to set.
-    remedy = remedies.get(decision.status, "")
     answer = decision.completion.text[:SHOWN]
     return (
         f"model {ready.agent_model!r}: none of {QUESTIONS} first answers can be used, the last was {answer!r}"

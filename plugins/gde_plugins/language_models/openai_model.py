@@ -35,16 +35,19 @@ from gde_plugins.language_models.server_answers import (
 )
 from gde_plugins.language_models.server_check import (
     MISNAMED,
+    REFUSING,
+    advice,
+    changes,
     misnamed,
-    remedy,
-    without_refused,
 )
 from gde_plugins.language_models.server_errors import message_of, read_trouble
 from gde_plugins.language_models.server_requests import (
+    EFFORT,
     IDS,
     asks_likeliest,
     request_body,
     sent_effort,
+    sent_limit,
 )
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
@@ -72,6 +75,8 @@ class OpenAIModel:
     ) -> None:
         """Take the options, and the key and headers without references to variables."""
         self._config = config
+        self._as_set = config
+        """The options as the user has set them."""
         self._key = key
         self._headers = headers
         self._name = config.source
@@ -109,10 +114,13 @@ class OpenAIModel:
         answer = await self._answered(request)
         if not usable(answer):
             problem = f"the answer is no chat completion: {str(answer)[:150]}"
-            advice = "Give the base URL of the API, which often ends in /v1"
-            raise GdeError(self._in_one_line(f"{problem}. {advice}"))
+            # One with choices comes from the right address.
+            if "choices" not in str(answer):
+                problem += ". Give the base URL of the API, which often ends in /v1"
+            raise GdeError(self._in_one_line(problem))
         try:
-            completion = with_tokens(read_answer(answer), answer)
+            limit = sent_limit(request, self._config)
+            completion = with_tokens(read_answer(answer, limit), answer)
         except RecursionError as error:
             raise GdeError(
                 self._in_one_line(
@@ -173,19 +181,17 @@ class OpenAIModel:
         Raises:
             GdeError: the server cannot be reached, has no such model, or refuses more.
         """
-        before = self._config
+        before = self._as_set
         few = min(before.retries, FIRST_RETRIES)
-        self._config = replace(before, retries=few)
-        while True:
-            begun = perf_counter()
-            try:
-                completion = await self.complete(request)
-                break
-            except GdeError as error:
-                changed = await self._after(error)
-                if changed is None:
-                    raise
-                self._config = changed
+        self._config = replace(self._config, retries=few)
+        refusals: list[str] = []
+        begun = perf_counter()
+        completion = await self._settled(request, refusals)
+        seconds = perf_counter() - begun
+        if needed := advice(before, self._config):
+            said = "; ".join(dict.fromkeys(refusals))
+            problem = f"the server refuses the request: {needed} ({said})"
+            raise GdeError(self._in_one_line(problem))
 
         self._config = replace(self._config, retries=before.retries)
         settings: dict[str, Json] = {}
@@ -193,34 +199,61 @@ class OpenAIModel:
             settings["without"] = list(self._config.without)
         if self._config.limit_field != before.limit_field:
             settings["limit_field"] = self._config.limit_field
-        seconds = perf_counter() - begun
-        return FirstAnswer(completion=completion, settings=settings, seconds=seconds)
+        is_dropped = EFFORT in self._config.without and EFFORT not in before.without
+        return FirstAnswer(
+            completion=completion,
+            settings=settings,
+            seconds=seconds,
+            unsent=("effort",) if is_dropped else (),
+        )
 
-    async def _after(self, error: GdeError) -> OpenAIConfig | None:
-        """Return options for another try; None if there are none that help.
+    async def _settled(self, request: ChatRequest, refusals: list[str]) -> Completion:
+        """Answer a request with the options that it needs, which are kept.
 
         Raises:
-            GdeError: the server's refusal, with what to set.
+            GdeError: no change of the options has helped.
         """
-        config = self._config
-        refused = error.__cause__
+        try:
+            return await self.complete(request)
+        except GdeError as error:
+            unanswered = error
+        refused = unanswered.__cause__
         if not isinstance(refused, openai.APIStatusError):
-            return None
-        said = str(refused.body or refused)
-        if refused.status_code in MISNAMED and config.source:
-            connection, _ = await self._connected()
+            raise unanswered
+        await self._check_name(refused)
+        if refused.status_code not in REFUSING:
+            raise unanswered
+
+        config = self._config
+        refusals.append(message_of(refused))
+        for changed in changes(config, str(refused.body or refused)):
+            self._config = changed
             try:
-                names = await connection.models()
-            except (openai.OpenAIError, ClientError, TooLong, ValueError):
-                # Some servers have no list of models.
-                names = []
-            if problem := misnamed(config.source, names):
-                raise GdeError(self._in_one_line(problem)) from refused
-        if changed := without_refused(config, said):
-            return changed
-        if advice := remedy(config, refused, said):
-            raise GdeError(self._in_one_line(f"{advice} ({said})")) from refused
-        return None
+                return await self._settled(request, refusals)
+            except GdeError:
+                # Without a harmless field, the next refusal tells more.
+                if not advice(config, changed):
+                    raise
+        self._config = config
+        raise unanswered
+
+    async def _check_name(self, refused: openai.APIStatusError) -> None:
+        """Say so if a server refused a request since it has no such model.
+
+        Raises:
+            GdeError: it lists others.
+        """
+        source = self._config.source
+        if refused.status_code not in MISNAMED or not source:
+            return
+        connection, _ = await self._connected()
+        try:
+            names = await connection.models()
+        except (openai.OpenAIError, ClientError, TooLong, ValueError):
+            # Some servers have no list of models.
+            names = []
+        if problem := misnamed(source, names):
+            raise GdeError(self._in_one_line(problem)) from refused
 
     def close(self) -> None:
         """Forget the connection, which ends with its event loop."""
@@ -259,7 +292,8 @@ class OpenAIModel:
             try:
                 return await connection.post("chat/completions", body)
             except openai.APIStatusError as error:
-                if IDS not in body or not refuses_ids(error):
+                is_ours = IDS in body and IDS not in self._config.body
+                if not is_ours or not refuses_ids(error):
                     raise
             await send_again()
             if IDS not in self._config.without:

@@ -20,7 +20,8 @@ TAGS = (
 Command A.
 """
 FLATTENED = re.compile(
-    r"analysis(?P<thought>.*?)assistantfinal(?P<text>.*)"
+    r"analysis(?P<thought>.*?)assistant(?:final(?P<text>.*)"
+    r"|commentary to=(?:functions\.)?(?P<name>[\w.-]+?) ?(?:json)?(?P<call>\{.*))"
     r"|final(?P<alone>\{.*)|analysis(?P<cut>[A-Z].*)",
     re.DOTALL,
 )
@@ -63,6 +64,8 @@ def split_reasoning(text: str) -> Halves:
     if flattened["cut"] is not None:
         return Halves(text="", reasoning=flattened["cut"], cut=True)
     answer = flattened["alone"] or flattened["text"]
+    if flattened["call"]:
+        answer = with_calls("", [_call(flattened["name"], flattened["call"])])
     return Halves(text=answer, reasoning=flattened["thought"])
 
 

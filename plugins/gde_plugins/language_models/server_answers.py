@@ -93,29 +93,35 @@ def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:
     return is_message and isinstance(message.get("content"), str | list | None)
 
 
-def read_answer(answer: Mapping[str, Any]) -> Completion:
+def read_answer(answer: Mapping[str, Any], limit: int = 0) -> Completion:
     """Return the completion in a usable answer.
 
     Other fields are left out where they make no sense.
+
+    Args:
+        answer: parsed JSON.
+        limit: the most tokens that it may have; 0 where that is not known.
     """
     choice = answer["choices"][0]
     message = choice["message"]
     halves = _split(message)
 
+    usage = answer.get("usage")
+    n_completion = _count(_field(usage, "completion_tokens"))
     finish = choice.get("finish_reason")
     if _refusal(message):
         finish = "content_filter"
-    elif halves.cut:
-        # Reasoning without an end was cut off, whatever the server says.
+    elif halves.cut and (n_completion is None or n_completion >= limit):
+        # Reasoning without an end was cut off, whatever the server says, unless its
+        # tokens are too few.
         finish = "length"
-    usage = answer.get("usage")
     name = answer.get("model")
     return Completion(
         text=clean(halves.text),
         reasoning=None if halves.reasoning is None else clean(halves.reasoning),
         finish=FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
         n_prompt=_count(_field(usage, "prompt_tokens")),
-        n_completion=_count(_field(usage, "completion_tokens")),
+        n_completion=n_completion,
         answered_by=clean(name)[:NAME_LENGTH] if isinstance(name, str) else "",
     )
 

@@ -182,9 +182,8 @@ def _explain_status(
     elif status == 401:
         advice = f"authentication failed: set {config.api_key_env}"
     elif status == 403:
-        advice = (
-            f"access denied: set {config.api_key_env} to a key that may use this model"
-        )
+        # Some servers only refuse a field so: no other key is known to help.
+        advice = f"access denied with the key in {config.api_key_env}"
     elif status == 404:
         advice = "not found: correct the URL or the model's name in openai:MODEL@URL"
     elif status == 429:

@@ -34,7 +34,7 @@ def request_body(
         "seed": request.seed % SEEDS,
         "temperature": _first(config.temperature, sampling.temperature),
         "top_p": _first(config.top_p, sampling.top_p),
-        config.limit_field: _limit(request, config),
+        config.limit_field: sent_limit(request, config),
         EFFORT: _effort(request, config),
         IDS: True,
         **form_fields(request),
@@ -64,7 +64,7 @@ def _effort(request: ChatRequest, config: OpenAIConfig) -> str:
     return request.effort if config.effort == "auto" else config.effort
 
 
-def _limit(request: ChatRequest, config: OpenAIConfig) -> int:
+def sent_limit(request: ChatRequest, config: OpenAIConfig) -> int:
     """Return the most tokens of the answer, which the context must hold."""
     limit = _first(config.max_tokens, request.sampling.max_tokens)
     if config.context is None:

@@ -1,5 +1,6 @@
 """One real question is asked before a run, and what it tells is set or said."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
@@ -71,6 +72,130 @@ def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
     assert set(model.config["without"]) == {"reasoning_effort", "seed"}  # type: ignore[arg-type]
     assert model.config["limit_field"] == "max_completion_tokens"
     assert any("without" in note for note in flight.notes)
+
+
+def refuses(*fields: str, text: str = ACTION) -> Answer:
+    def answer(body: Body) -> Reply:
+        for field in fields:
+            if field in body:
+                return refused(f"Unrecognized request argument: {field}")
+        return said(text)
+
+    return answer
+
+
+def asking(one: Plan, **config: Any) -> Plan:
+    return replace(one, agent=replace(one.agent, config={**one.agent.config, **config}))
+
+
+@pytest.mark.parametrize("effort", ["low", "high"])
+def test_an_effort_that_the_user_has_set_is_never_left_out(
+    serve: Serve, effort: str
+) -> None:
+    server = serve(refuses("reasoning_effort"))
+    message = (
+        f"agent.effort={effort}: model 'big' refuses it.*set without=reasoning_effort"
+    )
+    with pytest.raises(GdeError, match=message):
+        preflight(asking(plan(server), effort=effort))
+    # Nobody has asked for any, and then the user has chosen to do without.
+    assert preflight(asking(plan(server), effort="auto")).notes
+    without = plan(server, without=["reasoning_effort"])
+    assert preflight(asking(without, effort=effort)).notes == ()
+
+
+def test_an_effort_of_a_judge_is_never_left_out(serve: Serve) -> None:
+    one = judged(serve(refuses("reasoning_effort", text="score: 0.5")))
+    assert preflight(one).notes
+    (judge,) = one.rewards
+    low = replace(judge, config={**judge.config, "effort": "low"})
+    with pytest.raises(GdeError, match=r"judge\.effort=low: model 'big' refuses it"):
+        preflight(replace(one, rewards=(low,)))
+    # A planner is not asked before a run, and its model is.
+    planner = Choice(name="react-reward", config={"model": "big", "effort": "low"})
+    with pytest.raises(GdeError, match=r"agent\.effort=low: model 'big' refuses it"):
+        preflight(replace(one, agent=planner))
+
+
+@pytest.mark.parametrize(
+    ("field", "settings", "advice"),
+    [
+        ("seed", {"body": {"seed": 3}}, "out of model.body"),
+        ("reasoning_effort", {"effort": "high"}, "set model.without=reasoning_effort"),
+        (
+            "reasoning_effort",
+            {"body": {"reasoning_effort": "x"}},
+            "out of model.body",
+        ),
+        ("logprobs", {"logprobs": True}, "set model.logprobs=false"),
+        ("temperature", {}, "set model.without=temperature"),
+        ("max_tokens", {}, "set model.without=max_tokens"),
+    ],
+)
+def test_what_the_user_has_set_is_refused_by_name_with_what_helps(
+    serve: Serve, field: str, settings: dict[str, Any], advice: str
+) -> None:
+    server = serve(refuses(field))
+    with pytest.raises(GdeError, match=advice) as caught:
+        preflight(plan(server, **settings))
+    assert field in str(caught.value)
+    assert field in server.asked[0] and field not in server.asked[-1]
+
+
+def test_all_that_must_be_left_out_is_told_at_once(serve: Serve) -> None:
+    server = serve(refuses("temperature", "seed", "top_p"))
+    with pytest.raises(GdeError, match=r"set model\.without=\S+") as caught:
+        preflight(plan(server))
+    fields = re.findall(r"without=(\S+)", str(caught.value))[0].split(",")
+    assert {"temperature", "top_p"} <= {*fields}
+    assert preflight(plan(server, without=fields)).notes == ()
+
+
+def test_log_probabilities_that_are_not_allowed_are_no_matter_of_the_key(
+    serve: Serve,
+) -> None:
+    def answer(body: Body) -> Reply:
+        if "logprobs" in body:
+            return refused("You are not allowed to request logprobs", 403)
+        return said(ACTION)
+
+    with pytest.raises(GdeError, match=r"set model\.logprobs=false") as caught:
+        preflight(plan(serve(answer), logprobs=True))
+    assert "KEY" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
+@pytest.mark.parametrize("shorter_helps", [True, False])
+def test_a_limit_is_lowered_where_that_is_known_to_help(
+    serve: Serve, shorter_helps: bool, name: str
+) -> None:
+    def answer(body: Body) -> Reply:
+        limit = body.get("max_tokens") or body.get("max_completion_tokens") or 1
+        if shorter_helps and limit < 4096:
+            return said(ACTION)
+        return refused(f"'{name}' is too large for the context: {limit}")
+
+    with pytest.raises(GdeError) as caught:
+        preflight(plan(serve(answer)))
+    advises = "lower model.max_tokens, or set model.context" in str(caught.value)
+    assert advises is shorter_helps
+    assert shorter_helps or "set model" not in str(caught.value)
+
+
+def test_an_empty_answer_is_no_reason_for_more_tokens(serve: Serve) -> None:
+    with pytest.raises(GdeError) as caught:
+        preflight(plan(serve(lambda _: said(""))))
+    assert "max_tokens" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("effort", "advises"), [("low", False), ("high", True)])
+def test_an_effort_is_lowered_where_there_is_a_lower_one(
+    serve: Serve, effort: str, advises: bool
+) -> None:
+    server = serve(lambda _: said("", choice={"finish_reason": "length"}))
+    with pytest.raises(GdeError, match=r"raise agent\.max_tokens") as caught:
+        preflight(asking(plan(server), effort=effort))
+    assert ("set a lower model.effort" in str(caught.value)) is advises
 
 
 def test_one_unusable_answer_is_no_reason_to_refuse(serve: Serve) -> None:

@@ -416,7 +416,7 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         (
             (403, b'{"error": {"message": "not you"}}'),
             1,
-            r"access denied: set OPENAI_API_KEY .*not you",
+            r"access denied with the key in OPENAI_API_KEY .*not you",
         ),
         (
             (404, b"no such model"),
@@ -444,7 +444,8 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         ),
         ((520, b"<html><title>error 520</title></html>"), 3, r"\(status 520\)$"),
         ((524, b"  <!DOCTYPE html><html>slow</html>"), 3, r"\(status 524\)$"),
-        (reply({}, choices=[{"index": 0}]), 1, "the answer is no chat completion"),
+        ((200, b"<html>welcome</html>"), 1, "Give the base URL"),
+        (reply({}, choices=[{"index": 0}]), 1, r"no chat completion: (?!.*Give the)"),
         (reply({}, choices="what"), 1, "the answer is no chat completion"),
     ],
 )

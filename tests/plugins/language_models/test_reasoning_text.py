@@ -41,6 +41,7 @@ CALL = with_calls("", [ToolCall(name="act", arguments={"action": "UP"})])
         ),
         ("a <|message|> alone", "a <|message|> alone", None),
         (f"analysisA wall.assistantfinal{ACT}", ACT, "A wall."),
+        (f"analysisA wall.assistantcommentary to=functions.act json{ACT}", CALL, "A wall."),
         (f"final{ACT}", ACT, None),
         ("analysis of the maze: UP", "analysis of the maze: UP", None),
     ],

@@ -13,10 +13,12 @@ CALL = {"function": {"name": "act", "arguments": ACT}, "type": "function", "id":
 CALLED = with_calls("", [ToolCall(name="act", arguments={"action": "UP"})])
 
 
-def read(message: dict[str, Any], finish: str = "stop") -> Completion:
-    answer = {"choices": [{"message": message, "finish_reason": finish}]}
+def read(
+    message: dict[str, Any], finish: str = "stop", limit: int = 0, **fields: Any
+) -> Completion:
+    answer = {"choices": [{"message": message, "finish_reason": finish}], **fields}
     assert usable(answer)
-    return read_answer(answer)
+    return read_answer(answer, limit)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,17 @@ def test_reasoning_without_an_end_is_truncated_whatever_the_server_says() -> Non
     completion = read({"content": "<think>A wall is"})
     assert (completion.text, completion.reasoning) == ("", "A wall is")
     assert completion.finish == "length"
+
+
+@pytest.mark.parametrize(
+    ("n", "finish"), [(9, "stop"), (10, "length"), (None, "length")]
+)
+def test_reasoning_that_had_more_tokens_to_come_was_not_cut_off(
+    n: int | None, finish: str
+) -> None:
+    usage = {"completion_tokens": n}
+    completion = read({"content": "<think>A wall is"}, limit=10, usage=usage)
+    assert (completion.text, completion.finish) == ("", finish)
 
 
 def test_half_characters_reach_no_journal() -> None:
