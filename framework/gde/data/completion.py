@@ -164,6 +164,14 @@ class Completion:
     """Changes of the residual stream during the answer, which a replay repeats. The run
     fills them in.
     """
+    n_prompt_cached: int | None = field(default=None, compare=False)
+    """Tokens of the prompt that the server had in its cache; None where it does not
+    tell. The record tells their sum, of a model.
+    """
+    served: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What a server says of itself, e.g. {"provider": "Together", "fingerprint":
+    "fp_4"}. The record tells it of a model, not of an answer.
+    """
     cached: bool = False
     """Whether it is the answer of an earlier run to the same request. The run fills it
     in.

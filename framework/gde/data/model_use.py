@@ -1,11 +1,13 @@
 """What a run asked of its language models, and what the answers took."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 AGENT = "agent"
 """The kind of part on whose behalf episodes ask."""
+PROMPT_CUT = "prompt"
+"""What is told of a server that answers a part of a conversation only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,8 @@ class Usage:
     """Answers from the cache, besides."""
     prompt_tokens: int = 0
     """The known ones."""
+    prompt_cached: int = 0
+    """Those of them that the server had in its own cache."""
     answer_tokens: int = 0
     """The known ones, reasoning included."""
     untold: int = 0
@@ -63,6 +67,8 @@ class ModelUse:
     """The label of the part that asked."""
     answered_by: tuple[str, ...] = ()
     """The names that the model gave itself in its answers."""
+    served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What its server told of itself, e.g. {"provider": ("Azure", "Together")}."""
     days: tuple[str, ...] = field(default=(), compare=False)
     """The first and the last day on which it answered, e.g. "2026-11-23", in UTC. Empty
     where it is not known. Equality ignores them.
@@ -85,6 +91,7 @@ def total(usages: Iterable[Usage]) -> Usage:
         unsettled=sum(one.unsettled for one in each),
         cached=sum(one.cached for one in each),
         prompt_tokens=sum(one.prompt_tokens for one in each),
+        prompt_cached=sum(one.prompt_cached for one in each),
         answer_tokens=sum(one.answer_tokens for one in each),
         untold=sum(one.untold for one in each),
         seconds=sum(seconds) if seconds else None,
@@ -102,10 +109,14 @@ def merged(uses: Iterable[ModelUse]) -> list[ModelUse]:
             found[place] = one
             continue
 
+        served = dict(known.served)
+        for told, values in one.served.items():
+            served[told] = tuple(dict.fromkeys([*served.get(told, ()), *values]))
         days = sorted([*known.days, *one.days])
         found[place] = replace(
             known,
             answered_by=tuple(dict.fromkeys([*known.answered_by, *one.answered_by])),
+            served=served,
             days=tuple(days[:1] + days[-1:]),
             usage=total([known.usage, one.usage]),
         )

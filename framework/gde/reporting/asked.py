@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from gde.data.model_use import AGENT, ModelUse, Usage
+from gde.data.model_use import AGENT, PROMPT_CUT, ModelUse, Usage
 from gde.data.result import Subject
 from gde.reporting.wording import SPACE, plural
 from gde.request.names import split_url
 from gde.request.secrets import host_of
+from gde.stages.model_use import MIXED
 
 ADDRESS = re.compile(r"https?://\S+")
 FOLDERS = re.compile(r"^[/.~].*/")
@@ -57,6 +58,9 @@ def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:
                 own_names.append(short)
         if own_names:
             more.append(f"which calls itself {' and '.join(own_names)}")
+        for told, values in one.served.items():
+            if told != PROMPT_CUT:
+                more.append(f"{told} {' and '.join(values[:MIXED])}")
         about = ", ".join([f"{part} with {model}", *more])
         lines.append(f"{about}; {usage_text(one.usage, brief)}")
     return lines
@@ -103,6 +107,8 @@ def usage_text(usage: Usage, brief: bool = False) -> str:
     if usage.tokens:
         prompt = amount(usage.prompt_tokens)
         answer = amount(usage.answer_tokens)
+        if usage.prompt_cached:
+            prompt += f", {amount(usage.prompt_cached)} from its cache"
         in_and_out = "" if brief else f" ({prompt} in, {answer} out)"
         parts.append(f"{amount(usage.tokens)} tokens{in_and_out}")
     if usage.untold:

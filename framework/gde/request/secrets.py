@@ -74,6 +74,7 @@ class Secrets:
             text=self._masked(answer.text),
             reasoning=reasoning,
             answered_by=self._masked(answer.answered_by),
+            served={name: self._masked(said) for name, said in answer.served.items()},
             prompt=tuple(prompt),
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
+from gde.data.model_use import ModelUse
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
 from gde.offers import MetricOffer
 from gde.request.catalogue import call_each
@@ -18,7 +19,7 @@ from gde.runs.probing import measures_of_probes
 from gde.runs.rendering import end_with, render_all
 from gde.stages.evidence import gather
 from gde.stages.facts import know_facts
-from gde.stages.model_use import models_used
+from gde.stages.model_use import mixtures, models_used
 from gde.stages.scoring import remarked, score
 from gde.stages.verdicts import results
 from gde.store import manifest
@@ -81,16 +82,17 @@ def conclude(
     failures += _with_note(failed, saved)
     scrubbed = secrets.scrubbed_failures(failures)
 
+    models = models_used(run.journal, run.ready.plan, run.ready.how.prices)
     result = Result(
         run=str(run.folder.path),
         status=_status(measurements, scrubbed, evidence),
         plan_hash=run.plan_hash,
         measurements=measurements,
         failures=scrubbed,
-        provenance=_origin(run, earlier),
+        provenance=_origin(run, earlier, models),
         subject=about,
         measures=measures,
-        models=models_used(run.journal, run.ready.plan, run.ready.how.prices),
+        models=models,
     )
     # The numbers are stored before the reports, which may fail.
     manifest.begin(run.folder.path, "result", "reports")
@@ -109,9 +111,12 @@ def conclude(
     return result
 
 
-def _origin(run: Pipeline, earlier: Result | None) -> dict[str, Any]:
+def _origin(
+    run: Pipeline, earlier: Result | None, models: Sequence[ModelUse]
+) -> dict[str, Any]:
     """The provenance; numbers that are kept keep the versions of their metrics."""
     origin: dict[str, Any] = run.origin()
+    origin["notice"] = " ".join(filter(None, [*mixtures(models), origin["notice"]]))
     known = earlier.provenance.get("parts") if earlier else None
     if isinstance(known, dict):
         origin["parts"] = {**known, **origin["parts"]}

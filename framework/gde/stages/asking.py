@@ -16,7 +16,7 @@ episode or part.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
@@ -24,6 +24,7 @@ from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.json import Json
+from gde.data.model_use import PROMPT_CUT
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.parts.lending import lend
@@ -215,12 +216,28 @@ class Journaled(Decorator):
             prompt=request.messages,
             interventions=request.interventions,
         )
+        if _is_cut(completion, self._scope.answers.values()):
+            completion = replace(
+                completion, served={**completion.served, PROMPT_CUT: "cut"}
+            )
         if journal is not None:
             completion = journal.secrets.scrubbed_answer(completion)
             # The cache does not say when an answer was given.
             day = "" if completion.cached else today()
             await journal.call(self._scope.name, self._scope.turn, completion, day)
         return completion
+
+
+def _is_cut(answer: Completion, earlier: Iterable[Completion]) -> bool:
+    """Whether a longer conversation than before had no more tokens for the server."""
+    for one in earlier:
+        n = len(one.prompt)
+        is_longer = one.model == answer.model and n < len(answer.prompt)
+        if is_longer and one.prompt == answer.prompt[:n]:
+            counts = (one.n_prompt, answer.n_prompt)
+            if None not in counts and counts[0] >= counts[1]:  # type: ignore[operator]
+                return True
+    return False
 
 
 def today() -> str:

@@ -1,17 +1,19 @@
 """What a run has asked of its language models, from the journal's calls."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from sqlite3 import Row
 
 from gde.data.completion import Completion
 from gde.data.how import Prices
-from gde.data.model_use import AGENT, ModelUse, Usage, total
+from gde.data.model_use import AGENT, PROMPT_CUT, ModelUse, Usage, total
 from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import notes_of
 from gde.store.damage import decoding
-from gde.store.journal import ASKED, Journal
+from gde.store.journal import ASKED, FROM_CACHE, SERVED, Journal
+from gde.store.rows import to_json
 
 SPENT = """
     count(*) FILTER (WHERE NOT cached) AS calls,
@@ -21,6 +23,8 @@ SPENT = """
     coalesce(sum(n_completion) FILTER (WHERE NOT cached), 0) AS answer,
     sum(seconds) FILTER (WHERE NOT cached) AS seconds
 """
+MIXED = 3
+"""Most values of a mixture that a sentence lists."""
 BY_PART = f"""
 SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
     json_group_array(DISTINCT answered_by) AS answered_by, {SPENT}
@@ -43,6 +47,7 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
     """The models that answered in a run, those of its episodes first."""
     noted = notes_of(journal)
     days = _days_asked(journal)
+    served = _told_of_servers(journal)
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
     found = []
@@ -50,6 +55,7 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
         name = row["model"]
         kind, _, label = row["part"].partition(" ")
         answered_by = sorted(filter(None, json.loads(row["answered_by"])))
+        usage = _usage(row, sent.get((row["part"], name), 0), prices)
         one = ModelUse(
             name=name,
             model=noted.get(name, {}).get("name", name),
@@ -57,7 +63,8 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
             part=label or plan.agent.label,
             answered_by=tuple(answered_by),
             days=days.get((row["part"], name), ()),
-            usage=_usage(row, sent.get((row["part"], name), 0), prices),
+            served=served.get((row["part"], name), {}),
+            usage=replace(usage, prompt_cached=_from_cache(journal, row)),
         )
         found.append(one)
     return tuple(found)
@@ -70,6 +77,49 @@ def used_by_episode(journal: Journal, prices: Prices) -> Mapping[str, Usage]:
     for row in journal.query(BY_EPISODE):
         found.setdefault(row["episode"], []).append(_usage(row, 0, prices))
     return {episode: total(usages) for episode, usages in found.items()}
+
+
+def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
+    """Sentences on models that were not one and the same during a run.
+
+    Their answers are counted together, which every reader must know.
+    """
+    for one in uses:
+        whose = f"{one.kind.replace('_', ' ')} {one.part}"
+        told = {"model": one.answered_by, **one.served}
+        for name, values in told.items():
+            if len(values) > 1:
+                some = ", ".join(values[:MIXED]) + (", ..." if values[MIXED:] else "")
+                yield (
+                    f"The answers to {whose} come from more than one {name} ({some})"
+                    " and are counted together: ask one alone for numbers that can be repeated."
+                )
+        if PROMPT_CUT in one.served:
+            yield (
+                f"The server cut prompts of {whose}, since their tokens did not grow with the conversation:"
+                " raise its context."
+            )
+
+
+def _told_of_servers(
+    journal: Journal,
+) -> Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]:
+    """What servers told of themselves, by part and model as below."""
+    told: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
+    query = f"SELECT * FROM facts WHERE name LIKE '{SERVED}[%' ORDER BY name"
+    for row in journal.query(query):
+        part, model, name, value = json.loads(row["name"].removeprefix(SERVED))
+        found = told.setdefault((part, model), {})
+        found[name] = (*found.get(name, ()), value)
+    return told
+
+
+def _from_cache(journal: Journal, row: Row) -> int:
+    """Prompt tokens of a part and model that its server had in its cache."""
+    note = f"{FROM_CACHE}{to_json([row['part'], row['model']])}"
+    # Of answers that are asked again, the note has both.
+    counted: int = journal.noted(note, int) or 0
+    return min(int(row["prompt"]), counted)
 
 
 def _days_asked(journal: Journal) -> Mapping[tuple[str, str], tuple[str, ...]]:

@@ -35,6 +35,8 @@ GIVEN = (
     "positions",
     "effort",
     "likeliest",
+    "n_prompt_cached",
+    "served",
     *TUPLES,
 )
 """Fields of a completion that the model gave; the others say in which run and for whom

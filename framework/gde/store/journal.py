@@ -50,6 +50,14 @@ LIKELIEST = "asked for the likeliest tokens "
 """How the name of a note begins that says whether a part asked a server for them; part,
 model and whether follow as JSON.
 """
+SERVED = "served by "
+"""How the name of a note begins that says what a server told of itself; part, model, and
+the name and value of what was told follow as JSON.
+"""
+SERVED_MOST = 100
+"""The most such notes of a run: a server may tell another value with each answer."""
+FROM_CACHE = "prompt tokens from the server's cache "
+"""How the name of a note begins that counts them; part and model follow as JSON."""
 CLASSES = 3
 """Classes of unusable answers that a result shows."""
 EXAMPLE = 240
@@ -77,6 +85,10 @@ _SETTLE = """
     UPDATE requests SET answered = answered + 1, told = told + ?,
     n_prompt = n_prompt + ?, n_completion = n_completion + ?
     WHERE scope = ? AND request = ?
+"""
+_COUNT = """
+    INSERT INTO facts VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
 """
 
 
@@ -261,6 +273,12 @@ class Journal(Database):
             notes.add(f"{ASKED}{rows.to_json([*who, day])}")
         if completion.likeliest is not None:
             notes.add(f"{LIKELIEST}{rows.to_json([*who, completion.likeliest])}")
+        if len(self._asked) < SERVED_MOST:
+            for told in completion.served.items():
+                notes.add(f"{SERVED}{rows.to_json([*who, *told])}")
+        if completion.n_prompt_cached and day:
+            counted = f"{FROM_CACHE}{rows.to_json(who)}"
+            statements.append((_COUNT, (counted, str(completion.n_prompt_cached))))
         new = notes - self._asked
         note_query = "INSERT OR IGNORE INTO facts VALUES (?, '{}')"
         statements += [(note_query, (note,)) for note in sorted(new)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 from gde.data.completion import Completion, Finish
@@ -41,6 +42,12 @@ MOST_TOKENS = 2**31
 """Upper bound of a count; a larger number is an error of the server."""
 NAME_LENGTH = 200
 """Maximum number of characters kept of a model's name."""
+OF_SERVER = MappingProxyType(
+    {"provider": "provider", "system_fingerprint": "system fingerprint"}
+)
+"""Fields by which a router names the server behind it, and a server its state; each with
+its name in reports.
+"""
 
 
 class Failed(Exception):
@@ -107,6 +114,7 @@ def read_answer(answer: Mapping[str, Any], limit: int = 0) -> Completion:
     halves = _split(message)
 
     usage = answer.get("usage")
+    details = _field(usage, "prompt_tokens_details")
     n_completion = _count(_field(usage, "completion_tokens"))
     finish = choice.get("finish_reason")
     if _refusal(message):
@@ -115,14 +123,15 @@ def read_answer(answer: Mapping[str, Any], limit: int = 0) -> Completion:
         # Reasoning without an end was cut off, whatever the server says, unless its
         # tokens are too few.
         finish = "length"
-    name = answer.get("model")
     return Completion(
         text=clean(halves.text),
         reasoning=None if halves.reasoning is None else clean(halves.reasoning),
         finish=FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
         n_prompt=_count(_field(usage, "prompt_tokens")),
         n_completion=n_completion,
-        answered_by=clean(name)[:NAME_LENGTH] if isinstance(name, str) else "",
+        n_prompt_cached=_count(_field(details, "cached_tokens")),
+        answered_by=_name(answer.get("model")),
+        served=_served(answer),
     )
 
 
@@ -199,6 +208,16 @@ def _calls(calls: object) -> Iterator[ToolCall]:
 def clean(text: str) -> str:
     """Return the text without lone surrogates, which no journal can store."""
     return text.encode("utf-8", "replace").decode()
+
+
+def _served(answer: Mapping[str, Any]) -> dict[str, str]:
+    """What the server tells of itself."""
+    told = {name: _name(answer.get(field)) for field, name in OF_SERVER.items()}
+    return {name: said for name, said in told.items() if said}
+
+
+def _name(value: object) -> str:
+    return clean(value)[:NAME_LENGTH] if isinstance(value, str) else ""
 
 
 def _field(holder: object, name: str) -> Any:

@@ -113,11 +113,13 @@ def test_an_answer_is_masked_in_all_of_its_texts(
         reasoning=reasoning,
         finish="stop",
         answered_by=KEY,
+        served={"provider": KEY},
         prompt=tuple(messages),
     )
     found = knowing.scrubbed_answer(answer)
     assert (found.text, found.reasoning) == (f"{MASK}!", clean)
     assert (found.answered_by, found.finish) == (MASK, "stop")
+    assert found.served == {"provider": MASK}
     told = [(one.role, one.content) for one in found.prompt]
     assert told == [("system", "be brief"), ("user", f"use {MASK}")]
 

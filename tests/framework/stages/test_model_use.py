@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gde import Plan
 from gde.data.completion import Completion, ModelInfo
 from gde.data.model_use import ModelUse, Usage, merged, total
-from gde.stages.model_use import models_used
+from gde.stages.model_use import mixtures, models_used
 from gde.stages.models import NOTED
 from gde.store.journal import Journal
 
@@ -91,14 +92,61 @@ def test_the_runs_of_a_study_are_merged_by_part_and_model() -> None:
         kind="agent",
         part="asking",
         answered_by=("a",),
+        served={"provider": ("A",)},
         days=("2026-11-25", "2026-11-25"),
         usage=Usage(calls=1),
     )
-    earlier = replace(one, days=(DAY, DAY), answered_by=("b",))
+    earlier = replace(
+        one, days=(DAY, DAY), answered_by=("b",), served={"provider": ("B", "A")}
+    )
     both, judged = merged([one, earlier, replace(one, part="judge")])
     assert both.days == (DAY, "2026-11-25")
     assert both.answered_by == ("a", "b")
+    assert both.served == {"provider": ("A", "B")}
     assert (both.usage.calls, judged.usage.calls) == (2, 1)
+
+
+def test_what_servers_tell_of_themselves_is_kept_of_a_model(journal: Journal) -> None:
+    told = [{"provider": "B"}, {"provider": "A", "fingerprint": "x"}, {"provider": "B"}]
+    answers = [replace(ANSWER, served=served, n_prompt_cached=40) for served in told]
+    write(journal, "0/0/0", *answers)
+    write(journal, "reward_model judge", replace(ANSWER, served={"provider": "A"}))
+    agent, judge = models_used(journal, PLAN, {})
+    assert agent.served == {"provider": ("A", "B"), "fingerprint": ("x",)}
+    assert judge.served == {"provider": ("A",)}
+    assert (agent.usage.prompt_cached, judge.usage.prompt_cached) == (120, 0)
+    assert agent.usage.prompt_tokens == 270
+    assert not [*journal.damaged()]
+
+    # Of one model, all answers are from one.
+    (sentence,) = mixtures([agent, judge])
+    assert "agent asking come from more than one provider (A, B)" in sentence
+
+
+def test_a_name_with_each_answer_fills_no_journal(journal: Journal) -> None:
+    answers = [replace(ANSWER, served={"fingerprint": str(i)}) for i in range(150)]
+    for i, answer in enumerate(answers):
+        write(journal, f"0/{i}/0", answer)
+    (use,) = models_used(journal, PLAN, {})
+    assert 90 < len(use.served["fingerprint"]) <= 100
+    (sentence,) = mixtures([use])
+    assert len(sentence) < 250
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({}, None),
+        ({"answered_by": ("a", "b")}, "more than one model (a, b)"),
+        ({"served": {"prompt": ("cut",)}}, "The server cut prompts of agent asking"),
+        ({"served": {"provider": ("A",)}}, None),
+    ],
+)
+def test_a_mixture_is_told(told: dict[str, Any], sentence: str | None) -> None:
+    one = ModelUse(name="m", model="m", kind="agent", part="asking", usage=Usage())
+    found = [*mixtures([replace(one, **told)])]
+    assert len(found) == (sentence is not None)
+    assert sentence is None or sentence in found[0]
 
 
 def test_a_day_is_noted_once_however_many_answers_it_has(journal: Journal) -> None:

@@ -1,0 +1,104 @@
+"""A model that is not one and the same, or reads half of a prompt, is told."""
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Done, Gde
+from fake_servers import MODEL, Answer, Body, Reply, plain, serving
+
+pytest.importorskip("openai", reason="needs the extra openai")
+
+
+def run(gde: Gde, answer: Answer, out: Path, *more: str) -> Done:
+    with serving(answer) as server:
+        done = gde(
+            *("eval", "--env", "grid", "--set", "env.size=5", "--agent", "gpt-oss"),
+            *("--model", f"openai:{MODEL}@{server.url}", "--no-preflight"),
+            *(
+                "--set",
+                "run.concurrency=1",
+                "--episodes",
+                "3",
+                "--out",
+                str(out),
+                *more,
+            ),
+        )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def told(out: Path) -> tuple[str, dict[str, Any]]:
+    """The notice of a result, and its model."""
+    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    (model,) = result["models"]
+    return result["provenance"]["notice"], model
+
+
+def halfway(**fields: str) -> Answer:
+    """Tells other fields from the third answer on."""
+    requests = count()
+
+    def answer(body: Body) -> Reply:
+        reply = plain(body)
+        if next(requests) > 1:
+            reply.body.update(fields)
+        else:
+            reply.body.update(dict.fromkeys(fields, "first"))
+        return reply
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("model", "model"),
+        ("provider", "provider"),
+        ("system_fingerprint", "system fingerprint"),
+    ],
+)
+def test_a_change_in_mid_run_is_told(
+    gde: Gde, tmp_path: Path, field: str, name: str
+) -> None:
+    done = run(gde, halfway(**{field: "second"}), tmp_path / "run")
+    said = f"more than one {name} (first, second)"
+    assert said in told(tmp_path / "run")[0]
+    # The screen wraps its lines.
+    assert said in " ".join(f"{done.stdout} {done.stderr}".split())
+
+
+def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> None:
+    def answer(body: Body) -> Reply:
+        reply = plain(body)
+        reply.body["provider"] = "Together"
+        reply.body["usage"]["prompt_tokens_details"] = {"cached_tokens": 60}
+        return reply
+
+    run(gde, answer, tmp_path / "run")
+    notice, model = told(tmp_path / "run")
+    assert notice == ""
+    assert model["served"] == {"provider": ["Together"]}
+    assert model["usage"]["prompt_cached"] == 60 * model["usage"]["calls"] > 0
+    shown = gde("show", str(tmp_path / "run")).stdout
+    assert "provider Together" in shown and "from its cache" in shown
+
+
+@pytest.mark.parametrize("window", [None, 200])
+@pytest.mark.parametrize("history", ["0", "all"])
+def test_a_prompt_that_the_server_cuts_is_told(
+    gde: Gde, tmp_path: Path, window: int | None, history: str
+) -> None:
+    def answer(body: Body) -> Reply:
+        reply = plain(body)
+        n = sum(len(message["content"]) for message in body["messages"]) // 4
+        reply.body["usage"]["prompt_tokens"] = n if window is None else min(n, window)
+        return reply
+
+    run(gde, answer, tmp_path / "run", "--set", f"agent.history={history}")
+    notice, _ = told(tmp_path / "run")
+    is_cut = window is not None and history == "all"
+    assert ("The server cut prompts of agent gpt-oss" in notice) is is_cut
