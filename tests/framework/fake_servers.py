@@ -226,6 +226,32 @@ def as_text(body: Body) -> Reply:
     return Reply(body=plain(body).body, kind="text/plain; charset=latin-1")
 
 
+def in_pieces(reply: Reply, stops: bool = True, error: Body | None = None) -> Reply:
+    """The same answer by server-sent events, which may break off or end with an error."""
+    whole = dict(reply.body)
+    (choice,) = whole.pop("choices")
+    message = choice["message"]
+    usage = whole.pop("usage")
+    deltas: list[Body] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": letter} for letter in message["content"] or ""]
+    chunks: list[Body] = [
+        {**whole, "choices": [{"index": 0, "delta": delta}]} for delta in deltas
+    ]
+    if error:
+        chunks.append({"error": error})
+    elif stops:
+        end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
+        chunks += [{**whole, "choices": [end]}, {"choices": [], "usage": usage}]
+    lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+    body = "".join([*lines, "data: [DONE]\n\n"]).encode()
+    return Reply(body=body, kind="text/event-stream")
+
+
+def streams(body: Body) -> Reply:
+    assert body["stream"] and body["stream_options"] == {"include_usage": True}
+    return in_pieces(plain(body))
+
+
 FAKES: Mapping[str, Callable[[], Answer]] = {
     "plain": lambda: plain,
     "several models": lambda: names_one_of_two,
@@ -253,6 +279,12 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
     ),
     "error in a 200": lambda: sometimes(
         Reply(body={"error": {"code": 429, "message": "slow down"}})
+    ),
+    "stream": lambda: streams,
+    "stream although not asked": lambda: lambda body: in_pieces(plain(body)),
+    "stream that stops": lambda: sometimes(in_pieces(said("LEFT"), stops=False)),
+    "error in a stream": lambda: sometimes(
+        in_pieces(said("LEFT"), error={"code": 502, "message": "Bad gateway"})
     ),
     "page of a proxy": lambda: sometimes(Reply(status=522, body=b"<html></html>")),
 }

@@ -133,6 +133,8 @@ class OpenAIConfig:
     """Fields of each request that are left out, since the server refuses them, e.g.
     reasoning_effort.
     """
+    stream: Annotated[bool, How] = False
+    """Have answers sent in pieces, so that no proxy cuts those that take long."""
     prices: Annotated[tuple[Price, Price] | None, How] = None
     """Prices of a million tokens of prompts and of answers, reasoning included."""
     timeout: Annotated[float, Gt(0), How] = 600.0

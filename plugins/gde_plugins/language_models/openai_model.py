@@ -49,6 +49,7 @@ from gde_plugins.language_models.server_requests import (
     sent_effort,
     sent_limit,
 )
+from gde_plugins.language_models.server_stream import assemble, is_stream
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
@@ -145,6 +146,7 @@ class OpenAIModel:
             answers_before = limit.answers
             try:
                 async with limit.turn() as sent:
+                    begun = perf_counter()
                     answer = await self._ask(connection, request)
             except (
                 openai.OpenAIError,
@@ -155,7 +157,8 @@ class OpenAIModel:
                 ValueError,
                 TimeoutError,
             ) as error:
-                trouble = read_trouble(error, self._config)
+                seconds = perf_counter() - begun
+                trouble = read_trouble(error, self._config, seconds)
                 if trouble.busy:
                     limit.refused(sent, trouble.wait)
                 if not trouble.passing or tries >= self._config.retries:
@@ -272,7 +275,10 @@ class OpenAIModel:
         async with asyncio.timeout(self._config.timeout):
             response = await self._post(connection, request)
         try:
-            answer = json.loads(response.content)
+            if is_stream(response.content):
+                answer = assemble(response.content)
+            else:
+                answer = json.loads(response.content)
         # Of JSON that is nested without end, Python only says that it goes too deep.
         except (ValueError, RecursionError) as error:
             text = str(response.text)

@@ -7,9 +7,9 @@ from typing import Final
 
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.server_forms import FIELDS, PARALLEL
-from gde_plugins.language_models.server_requests import EFFORT, IDS
+from gde_plugins.language_models.server_requests import EFFORT, IDS, USAGE
 
-HARMLESS = (EFFORT, "seed", PARALLEL, IDS)
+HARMLESS = (EFFORT, "seed", PARALLEL, IDS, USAGE)
 """Fields without which an answer is drawn as before, where nobody has set them. Others
 change the answer, so that the user must choose.
 """
@@ -47,6 +47,8 @@ def changes(config: OpenAIConfig, refusal: str) -> Iterator[OpenAIConfig]:
             yield replace(config, body=body)
     if config.logprobs and "logprobs" in refusal:
         yield replace(config, logprobs=False)
+    if config.stream and "stream" in refusal:
+        yield replace(config, stream=False)
     is_long = config.limit_field in named or "context" in refusal
     if is_long and config.max_tokens != 1:
         yield replace(config, max_tokens=1)
@@ -62,6 +64,8 @@ def advice(before: OpenAIConfig, after: OpenAIConfig) -> str:
             told.append(f"take {field} out of model.body")
     if after.logprobs != before.logprobs:
         told.append("set model.logprobs=false")
+    if after.stream != before.stream:
+        told.append("set model.stream=false")
     if after.max_tokens != before.max_tokens:
         told.append("lower model.max_tokens, or set model.context")
 

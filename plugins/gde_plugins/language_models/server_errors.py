@@ -20,6 +20,10 @@ PASSING = {408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529}
 """Statuses of temporary failures; 520 to 524 are those of a proxy."""
 AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
+LATE = {504, 524}
+"""Statuses by which a proxy says that the server behind it takes too long."""
+PROXY = 20.0
+"""Seconds that proxies wait at least, most of them 30, 60 or 100."""
 PAGE = re.compile(r"\s*<(!doctype|html|head)", re.IGNORECASE)
 QUOTA_SPENT = "insufficient_quota"
 """Error code of a refusal until the user pays."""
@@ -73,14 +77,17 @@ class Trouble:
     """Seconds of the pause that the server requests; None without one."""
 
 
-def read_trouble(error: Exception, config: OpenAIConfig) -> Trouble:
-    """Interpret an exception of the server's client."""
+def read_trouble(
+    error: Exception, config: OpenAIConfig, seconds: float = 0.0
+) -> Trouble:
+    """Interpret an exception of the server's client that came after so long."""
     if isinstance(error, openai.APIStatusError):
         refusal = _Refusal(
             error.status_code,
             message_of(error),
             error.code or "",
             error.response.headers,
+            seconds,
         )
         return _read_status(refusal, config)
 
@@ -144,6 +151,8 @@ class _Refusal(NamedTuple):
     """The server's own message."""
     code: str = ""
     headers: Mapping[str, str] = MappingProxyType({})
+    seconds: float = 0.0
+    """Time that it took."""
 
 
 def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
@@ -188,6 +197,8 @@ def _explain_status(
         advice = "not found: correct the URL or the model's name in openai:MODEL@URL"
     elif status == 429:
         advice = "too many requests: lower run.concurrency, or raise model.retries"
+    elif status in LATE and error.seconds > PROXY and not config.stream:
+        advice = f"a proxy cut an answer off after {error.seconds:.0f} seconds: set model.stream=true"
     elif status >= 500:
         advice = "the server failed: see its log"
     else:

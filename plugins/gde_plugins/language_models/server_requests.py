@@ -10,6 +10,8 @@ NumberT = TypeVar("NumberT", int, float)
 EFFORT = "reasoning_effort"
 IDS = "return_token_ids"
 """The field by which vLLM and SGLang give the token ids of prompt and answer."""
+USAGE = "stream_options"
+"""The field by which an answer in pieces also has the number of its tokens."""
 SEEDS = 2**31
 """Upper bound of seeds: servers accept different integers, and all accept these."""
 BYTES_PER_TOKEN = 2
@@ -39,6 +41,7 @@ def request_body(
         IDS: True,
         **form_fields(request),
         **({"logprobs": True} if config.logprobs else {}),
+        **({"stream": True, USAGE: {"include_usage": True}} if config.stream else {}),
         **config.body,
     }
     return {name: value for name, value in body.items() if name not in config.without}

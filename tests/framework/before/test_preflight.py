@@ -84,6 +84,13 @@ def refuses(*fields: str, text: str = ACTION) -> Answer:
     return answer
 
 
+def test_the_number_of_tokens_is_no_condition_of_a_stream(serve: Serve) -> None:
+    (model,) = preflight(
+        plan(serve(refuses("stream_options")), stream=True)
+    ).plan.models
+    assert model.config["without"] == ["stream_options"]
+
+
 def asking(one: Plan, **config: Any) -> Plan:
     return replace(one, agent=replace(one.agent, config={**one.agent.config, **config}))
 
@@ -128,6 +135,7 @@ def test_an_effort_of_a_judge_is_never_left_out(serve: Serve) -> None:
             "out of model.body",
         ),
         ("logprobs", {"logprobs": True}, "set model.logprobs=false"),
+        ("stream", {"stream": True}, "set model.stream=false"),
         ("temperature", {}, "set model.without=temperature"),
         ("max_tokens", {}, "set model.without=max_tokens"),
     ],

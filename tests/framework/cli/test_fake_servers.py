@@ -10,7 +10,10 @@ from fake_servers import FAKES, MODEL, serving
 pytest.importorskip("openai", reason="needs the extra openai")
 pytestmark = pytest.mark.extended
 
-SETTINGS = {"tool calls": ("--set", "agent.actions=tools")}
+SETTINGS = {
+    "tool calls": ("--set", "agent.actions=tools"),
+    "stream": ("--set", "model.stream=true"),
+}
 
 
 def numbers(gde: Gde, fake: str, out: Path) -> dict[str, float]:

@@ -33,6 +33,7 @@ import openai
 from aiohttp import ServerDisconnectedError
 
 from gde.parts.context import OutsideRun
+from gde_plugins.language_models import server_errors
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import http_package
 from gde_plugins.language_models.openai_model import OpenAIModel
@@ -498,6 +499,24 @@ def test_what_a_model_answers_is_its_own(
     server.replies = [reply(message, finish)]
     ask(server)
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("status", [502, 504, 524])
+@pytest.mark.parametrize("least", [0.0, 60.0])
+def test_pieces_are_advised_where_a_proxy_cut_a_long_answer(
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    least: float,
+    status: int,
+    stream: bool,
+) -> None:
+    monkeypatch.setattr(server_errors, "PROXY", least)
+    server.replies = [(status, b"<html></html>")]
+    with pytest.raises(Unavailable) as caught:
+        ask(server, retries=0, stream=stream)
+    is_cut = status != 502 and not least and not stream
+    assert ("set model.stream=true" in str(caught.value)) is is_cut
 
 
 def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
