@@ -26,6 +26,7 @@ from gde.errors import GdeError
 from gde.offers import Capability, ModelOffer
 from gde.parts.language_model import LanguageModel, Served
 from gde.request.catalogue import Catalogue
+from gde.request.kinds import MODEL
 from gde.request.models import with_model_settings
 from gde.request.names import model_names
 from gde.request.ready import Chosen, Ready
@@ -230,15 +231,24 @@ class _Questions:
         set_by_user = {choice.label: choice.config for choice in asking}
         for answer in self.answers:
             for part in self.ready.parts:
-                if answer.model not in model_names(part.config).values():
-                    continue
-                config = set_by_user.get(part.label, {})
-                for unsent in answer.first.unsent:
-                    value = config.get(unsent, AUTO)
-                    if value != AUTO:
-                        raise GdeError(
-                            _refused(f"{part.whose}.{unsent}={value}", answer)
-                        )
+                if answer.model in model_names(part.config).values():
+                    config = set_by_user.get(part.label, {})
+                    self._refuse_unsent(answer, part, config)
+
+    def _refuse_unsent(
+        self, answer: _Answered, part: Chosen, config: Mapping[str, Json]
+    ) -> None:
+        for name in answer.first.unsent:
+            value = config.get(name, AUTO)
+            if value == AUTO:
+                continue
+            is_agents = answer.model == self.ready.agent_model
+            whose = MODEL.table if is_agents else answer.model
+            needed = [f"{whose}.{each}" for each in _settings(answer.first.settings)]
+            raise GdeError(
+                f"{part.whose}.{name}={value}: model {answer.model!r} refuses it, and every value would give"
+                f" the same answers. Leave it out, or set {' and '.join(needed)} to ask without"
+            )
 
     def _context(self, chosen: Chosen, answers: list[_Answered]) -> RunContext:
         """The context of a part, whose questions to served models are kept."""
@@ -365,15 +375,6 @@ def _settings(changed: Mapping[str, Json]) -> Iterator[str]:
     for setting, value in changed.items():
         shown = ",".join(map(str, value)) if isinstance(value, list) else value
         yield f"{setting}={shown}"
-
-
-def _refused(setting: str, answer: _Answered) -> str:
-    """What is wrong with a setting that a model is not sent."""
-    needed = " and ".join(_settings(answer.first.settings))
-    return (
-        f"{setting}: model {answer.model!r} refuses it, and every value would give the same answers."
-        f" Leave it out, or set {needed} for the model to ask without"
-    )
 
 
 def _unusable(decision: Decision, ready: Ready) -> str:

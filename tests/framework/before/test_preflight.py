@@ -100,9 +100,7 @@ def test_an_effort_that_the_user_has_set_is_never_left_out(
     serve: Serve, effort: str
 ) -> None:
     server = serve(refuses("reasoning_effort"))
-    message = (
-        f"agent.effort={effort}: model 'big' refuses it.*set without=reasoning_effort"
-    )
+    message = f"agent.effort={effort}: model 'big' refuses it.*set model.without=reasoning_effort"
     with pytest.raises(GdeError, match=message):
         preflight(asking(plan(server), effort=effort))
     # Nobody has asked for any, and then the user has chosen to do without.
@@ -134,6 +132,11 @@ def test_an_effort_of_a_judge_is_never_left_out(serve: Serve) -> None:
             {"body": {"reasoning_effort": "x"}},
             "out of model.body",
         ),
+        (
+            "return_token_ids",
+            {"body": {"return_token_ids": True}},
+            "out of model.body",
+        ),
         ("logprobs", {"logprobs": True}, "set model.logprobs=false"),
         ("stream", {"stream": True}, "set model.stream=false"),
         ("temperature", {}, "set model.without=temperature"),
@@ -157,6 +160,9 @@ def test_all_that_must_be_left_out_is_told_at_once(serve: Serve) -> None:
     fields = re.findall(r"without=(\S+)", str(caught.value))[0].split(",")
     assert {"temperature", "top_p"} <= {*fields}
     assert preflight(plan(server, without=fields)).notes == ()
+    # What was left out already stays so.
+    with pytest.raises(GdeError, match=r"set model\.without=seed,temperature,top_p"):
+        preflight(plan(server, without=["seed"]))
 
 
 def test_log_probabilities_that_are_not_allowed_are_no_matter_of_the_key(

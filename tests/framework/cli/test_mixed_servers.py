@@ -102,3 +102,19 @@ def test_a_prompt_that_the_server_cuts_is_told(
     notice, _ = told(tmp_path / "run")
     is_cut = window is not None and history == "all"
     assert ("The server cut prompts of agent gpt-oss" in notice) is is_cut
+
+
+def test_another_conversation_may_have_fewer_tokens(gde: Gde, tmp_path: Path) -> None:
+    begun: list[str] = []
+
+    def answer(body: Body) -> Reply:
+        reply = plain(body)
+        messages = body["messages"]
+        if len(messages) == 1:
+            begun.append(messages[0]["content"])
+        n = 100 + len(messages) if messages[0]["content"] in begun else 50
+        reply.body["usage"]["prompt_tokens"] = n
+        return reply
+
+    run(gde, answer, tmp_path / "run", "--set", "agent.history=1")
+    assert told(tmp_path / "run")[0] == ""

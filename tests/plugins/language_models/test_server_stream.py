@@ -106,6 +106,17 @@ def test_two_calls_and_parts_of_content_stay_apart() -> None:
     assert choice["message"] == {"tool_calls": calls, "content": parts}
 
 
+def test_what_a_server_repeats_is_no_text_in_pieces() -> None:
+    def call(arguments: str) -> Body:
+        function = {"name": "act", "arguments": arguments}
+        calls = [{"index": 0, "id": "1", "type": "function", "function": function}]
+        return piece({"role": "assistant", "tool_calls": calls}, finish_reason="stop")
+
+    (choice,) = assemble(events(call("{"), call("}")))["choices"]
+    assert choice["message"] == call("{}")["choices"][0]["delta"]
+    assert choice["finish_reason"] == "stop"
+
+
 @pytest.mark.parametrize("done", [True, False])
 @pytest.mark.parametrize("chunks", [[], [piece({"content": "UP"})], [USAGE]])
 def test_pieces_without_an_end_are_a_failure_of_the_server(
