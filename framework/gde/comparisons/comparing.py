@@ -29,6 +29,7 @@ from gde.numerics.by_world import Quantity
 from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
 from gde.request.catalogue import Catalogue
 from gde.seeding import generator
+from gde.stages.model_use import mixtures
 from gde.store.damage import decoding
 
 Condition = tuple[tuple[str, str | int | float | bool], ...]
@@ -128,6 +129,8 @@ def _compared(a: Episodes, b: Episodes, shared: Shared, paired: bool) -> Compare
             notes.append(
                 f"{opened.side.run}: {opened.unfinished}; longer episodes are missing first"
             )
+        for sentence in mixtures(opened.side.models):
+            notes.append(f"{opened.side.run}: {sentence.removesuffix('.')}")
 
     worlds = a.worlds & b.worlds
     tasks = a.tasks & b.tasks

@@ -19,6 +19,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
@@ -32,6 +33,9 @@ from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
 from gde.store.journal import Journal
+
+RECENT = 8
+"""The most earlier answers that a new one is compared with: a part may have 100,000."""
 
 
 @dataclass(eq=False)
@@ -216,7 +220,8 @@ class Journaled(Decorator):
             prompt=request.messages,
             interventions=request.interventions,
         )
-        if _is_cut(completion, self._scope.answers.values()):
+        answers = reversed(self._scope.answers.values())
+        if _is_cut(completion, islice(answers, RECENT)):
             completion = replace(
                 completion, served={**completion.served, PROMPT_CUT: "cut"}
             )
@@ -232,11 +237,11 @@ def _is_cut(answer: Completion, earlier: Iterable[Completion]) -> bool:
     """Whether a longer conversation than before had no more tokens for the server."""
     for one in earlier:
         n = len(one.prompt)
-        is_longer = one.model == answer.model and n < len(answer.prompt)
-        if is_longer and one.prompt == answer.prompt[:n]:
-            counts = (one.n_prompt, answer.n_prompt)
-            if None not in counts and counts[0] >= counts[1]:  # type: ignore[operator]
-                return True
+        is_longer = n < len(answer.prompt) and one.prompt == answer.prompt[:n]
+        # A server that does not count says nothing or 0.
+        before, now = one.n_prompt or 0, answer.n_prompt or 0
+        if is_longer and one.model == answer.model and before >= now > 0:
+            return True
     return False
 
 

@@ -96,7 +96,7 @@ def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
                 )
         if PROMPT_CUT in one.served:
             yield (
-                f"The server cut prompts of {whose}, since their tokens did not grow with the conversation:"
+                f"The server seems to cut prompts of {whose}, since their tokens did not grow with the conversation:"
                 " raise its context."
             )
 

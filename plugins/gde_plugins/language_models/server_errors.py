@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import openai
-from aiohttp import ClientError, ServerDisconnectedError
+from aiohttp import ClientError, ClientPayloadError, ServerDisconnectedError
 
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import CutOff, TooLong
@@ -115,7 +115,7 @@ def read_trouble(
         return Trouble(message=message, away=True, passing=False, own=True)
 
     if isinstance(error, openai.APIConnectionError):
-        return Trouble(message=_explain_connection(error), away=True, passing=True)
+        return _read_connection(error)
 
     if isinstance(error, ClientError):
         said = getattr(error, "message", "") or str(error)
@@ -127,13 +127,19 @@ def read_trouble(
     return Trouble(message=message, away=False, passing=False)
 
 
-def _explain_connection(error: Exception) -> str:
-    """Return the problem and the remedy of a failed connection."""
+def _read_connection(error: Exception) -> Trouble:
+    """Tell a connection that could not be made from one that broke in an answer."""
     causes = [*_causes(error)]
+    if any(isinstance(cause, ClientPayloadError) for cause in causes):
+        message = "the server, or a proxy, broke its answer off: see its log"
+        return Trouble(message=message, away=True, passing=True, own=True)
+
+    message = "cannot connect. Start the server, or correct the URL"
     for kind, explained in UNREACHED:
         if any(isinstance(cause, kind) for cause in causes):
-            return f"cannot connect: {explained}"
-    return "cannot connect. Start the server, or correct the URL"
+            message = f"cannot connect: {explained}"
+            break
+    return Trouble(message=message, away=True, passing=True)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -16,6 +16,8 @@ BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
 END = "[DONE]"
 WHOLE = ("role", "id", "type", "name", "index", "finish_reason")
 """Fields that are no text in pieces, which some servers repeat."""
+EMPTY = (None, "")
+"""Values by which some servers leave a field out."""
 
 
 def is_stream(content: bytes) -> bool:
@@ -34,11 +36,11 @@ def assemble(content: bytes) -> dict[str, Any]:
     choice: dict[str, Any] = {}
     for chunk in _chunks(content.decode(errors="replace")):
         pieces = chunk.pop("choices", None)
-        answer.update({name: each for name, each in chunk.items() if each is not None})
+        answer.update({name: each for name, each in chunk.items() if each not in EMPTY})
         # The last piece has the usage alone.
         for piece in pieces if isinstance(pieces, list) else ():
             if isinstance(piece, dict):
-                piece["message"] = piece.pop("delta", None)
+                piece["message"] = piece.pop("delta", piece.get("message"))
                 choice = _joined(choice, piece)
 
     if choice:
@@ -74,22 +76,35 @@ def _joined(begun: Any, more: Any) -> Any:
         for name, value in more.items():
             if name not in WHOLE:
                 begun[name] = _joined(begun.get(name), value)
-            elif value is not None:
+            elif value not in EMPTY:
                 begun[name] = value
         return begun
-    if isinstance(begun, list) and isinstance(more, list):
-        for piece in more:
+    if isinstance(begun, list):
+        for piece in more if isinstance(more, list) else [more]:
             _extend(begun, piece)
         return begun
-    return more
+    # A content may begin as text and go on in parts.
+    return [begun, *more] if begun and isinstance(more, list) else more
 
 
 def _extend(begun: list[Any], piece: Any) -> None:
-    """Add a piece to a list, or to the entry with its index, e.g. of a tool call."""
-    index = piece.get("index") if isinstance(piece, dict) else None
-    if index is not None:
-        for known in begun:
-            if isinstance(known, dict) and known.get("index") == index:
-                _joined(known, piece)
-                return
+    """Add a piece to a list, or to the entry that it goes on with."""
+    for known in reversed(begun) if _is_numbered(piece) else begun[-1:]:
+        if _goes_on(known, piece):
+            _joined(known, piece)
+            return
     begun.append(piece)
+
+
+def _is_numbered(piece: Any) -> bool:
+    return isinstance(piece, dict) and piece.get("index") is not None
+
+
+def _goes_on(known: Any, piece: Any) -> bool:
+    """Whether a piece belongs to an entry: a call by its number, reasoning by its kind."""
+    if not isinstance(known, dict) or not isinstance(piece, dict):
+        return False
+    # Some servers give every call the same number.
+    is_another = piece.get("id") not in (*EMPTY, known.get("id"))
+    name = "index" if _is_numbered(piece) else "type"
+    return name in piece and known.get(name) == piece[name] and not is_another

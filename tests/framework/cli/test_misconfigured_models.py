@@ -42,6 +42,17 @@ def always(reply: Reply) -> Answer:
     return lambda _: reply
 
 
+def refusing(field: str, reply: Reply, most: float = 0) -> Answer:
+    """Answers where the field is absent, or a number up to the most."""
+
+    def answer(body: Body) -> Reply:
+        value = body.get(field, 0)
+        is_allowed = isinstance(value, int | float) and value <= most
+        return plain(body) if is_allowed else reply
+
+    return answer
+
+
 def wants_a_key(body: Body) -> Reply:
     """Repeats a part of the wrong key, as OpenAI does."""
     return refused(f"Incorrect API key provided: {body['key'][:20]}***", 401)
@@ -94,44 +105,50 @@ WRONG = {
         answer=wants_a_key,
         says="authentication failed: set WRONG_KEY",
     ),
+    "refused whatever is sent": Wrong(
+        answer=always(refused("temperature must be 1")),
+        says=r"refuses the request \(status 400: temperature must be 1\)\n",
+    ),
     "no key": Wrong(
         settings=("model.api_key_env=NO_KEY",),
         answer=wants_a_key,
         says="authentication failed: set NO_KEY",
     ),
     "harmful field": Wrong(
-        answer=always(refused("temperature must be 1")),
-        says="refuses temperature: set model.temperature, or .*model.without",
+        answer=refusing("temperature", refused("temperature must be 1")),
+        says="refuses the request: set model.without=temperature",
     ),
     "field of the user": Wrong(
         settings=('model.body={"top_k": 20}',),
-        answer=always(refused("top_k: extra fields are not permitted", 422)),
-        says="refuses top_k: take it out of model.body",
+        answer=refusing("top_k", refused("top_k: extra fields are forbidden", 422)),
+        says="refuses the request: take top_k out of model.body",
     ),
     "timeout": Wrong(
         settings=("model.timeout=0.001",), says="timed out: .*Raise model.timeout"
     ),
     "context": Wrong(
-        answer=always(refused("the context window is 512 tokens")),
-        says="do not fit the context: set model.context=TOKENS",
+        answer=refusing("max_tokens", refused("the context has 512 tokens"), 512),
+        says="lower model.max_tokens, or set model.context",
     ),
     "limit of answers": Wrong(
         answer=always(CUT), says="(?i)truncated: .*raise agent.max_tokens"
     ),
-    "empty answers": Wrong(answer=always(said("")), says="raise agent.max_tokens"),
+    "empty answers": Wrong(
+        answer=always(said("")), says="empty: the model ended without an answer"
+    ),
     "unusable answers": Wrong(
         answer=always(said("I like mazes.")),
         says="none of 3 first answers can be used, the last was 'I like mazes.'",
     ),
     "no tools": Wrong(
         settings=("agent.actions=tools",),
-        answer=always(refused("unknown field tools")),
-        says="refuses tools: take another form of answers, such as agent.actions=json",
+        answer=refusing("tools", refused("unknown field tools")),
+        says="refuses the request: set model.without=tool_choice,tools",
     ),
     "no schemas": Wrong(
         settings=("agent.actions=schema",),
-        answer=always(refused("response_format.type: wanted text or json_object", 500)),
-        says="refuses response_format: take another form of answers",
+        answer=refusing("response_format", refused("response_format.type", 500)),
+        says="refuses the request: set model.without=response_format",
     ),
     "malformed prices": Wrong(
         settings=("model.prices=cheap",), says="model.prices: wanted .*, got 'cheap'"

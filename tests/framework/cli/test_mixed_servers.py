@@ -71,6 +71,14 @@ def test_a_change_in_mid_run_is_told(
     assert said in " ".join(f"{done.stdout} {done.stderr}".split())
 
 
+def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) -> None:
+    run(gde, halfway(provider="second"), tmp_path / "a")
+    run(gde, plain, tmp_path / "b")
+    done = gde("compare", str(tmp_path / "a"), str(tmp_path / "b"))
+    assert done.returncode == 0, done.stderr
+    assert "more than one provider (first, second)" in " ".join(done.stderr.split())
+
+
 def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> None:
     def answer(body: Body) -> Reply:
         reply = plain(body)
@@ -101,7 +109,7 @@ def test_a_prompt_that_the_server_cuts_is_told(
     run(gde, answer, tmp_path / "run", "--set", f"agent.history={history}")
     notice, _ = told(tmp_path / "run")
     is_cut = window is not None and history == "all"
-    assert ("The server cut prompts of agent gpt-oss" in notice) is is_cut
+    assert ("The server seems to cut prompts of agent gpt-oss" in notice) is is_cut
 
 
 def test_another_conversation_may_have_fewer_tokens(gde: Gde, tmp_path: Path) -> None:

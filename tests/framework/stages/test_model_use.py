@@ -138,7 +138,10 @@ def test_a_name_with_each_answer_fills_no_journal(journal: Journal) -> None:
     [
         ({}, None),
         ({"answered_by": ("a", "b")}, "more than one model (a, b)"),
-        ({"served": {"prompt": ("cut",)}}, "The server cut prompts of agent asking"),
+        (
+            {"served": {"prompt": ("cut",)}},
+            "The server seems to cut prompts of agent asking",
+        ),
         ({"served": {"provider": ("A",)}}, None),
     ],
 )

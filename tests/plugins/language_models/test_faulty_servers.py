@@ -261,19 +261,41 @@ def test_what_nobody_is_answered_for_is_told_from_what_is_wrong_with_the_request
     assert len(seen) == tries
 
 
-def test_a_connection_that_breaks_is_tried_again() -> None:
+HALVES = {
+    False: b"HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{",
+    True: b"HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n9\r\ndata: {}\n\r\n",
+}
+"""The beginning of an answer, in one piece and in several."""
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_connection_that_breaks_is_tried_again(stream: bool) -> None:
     calls = 0
 
     async def behave(send: Send) -> None:
         nonlocal calls
         calls += 1
         if calls == 1:
-            await send(b"HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{")
+            await send(HALVES[stream])
             raise OSError
         await says(200, answer())(send)
 
-    (completion,), _ = ask(behave)
+    (completion,), _ = ask(behave, stream=stream)
     assert completion.text == "here"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_that_always_breaks_off_may_be_the_fault_of_its_request(
+    stream: bool,
+) -> None:
+    async def behave(send: Send) -> None:
+        await send(HALVES[stream])
+        raise OSError
+
+    (error,), seen = ask(behave, stream=stream)
+    assert isinstance(error, Unavailable) and error.request
+    assert "broke its answer off" in one_line(error)
+    assert len(seen) == 2
 
 
 @pytest.mark.parametrize(

@@ -95,15 +95,50 @@ def test_pieces_read_as_the_whole(
     assert read(assemble(events(*chunks, done=False))) == read(whole)
 
 
-def test_two_calls_and_parts_of_content_stay_apart() -> None:
-    calls = [
-        {"index": i, "function": {"name": f"f{i}", "arguments": "{}"}} for i in (0, 1)
-    ]
-    parts = [{"type": "text", "text": "U"}, {"type": "text", "text": "P"}]
-    chunks = [piece({"tool_calls": [call]}) for call in calls]
-    chunks += [piece({"content": [part]}) for part in parts]
+def called(place: int, identity: str, arguments: str) -> Body:
+    function = {"name": f"f{identity}", "arguments": arguments}
+    return {"index": place, "id": identity, "function": function}
+
+
+@pytest.mark.parametrize("places", [(0, 1), (0, 0)])
+def test_two_calls_stay_apart_although_they_have_one_number(
+    places: tuple[int, int],
+) -> None:
+    chunks = []
+    for identity, place in zip("ab", places, strict=True):
+        more = {"index": place, "function": {"arguments": "}"}}
+        chunks.append(piece({"tool_calls": [called(place, identity, "{")]}))
+        chunks.append(piece({"tool_calls": [more]}))
     (choice,) = assemble(events(*chunks, END))["choices"]
-    assert choice["message"] == {"tool_calls": calls, "content": parts}
+    calls = [called(places[0], "a", "{}"), called(places[1], "b", "{}")]
+    assert choice["message"]["tool_calls"] == calls
+
+
+def test_a_content_may_begin_in_parts_and_go_on_as_text() -> None:
+    chunks = [piece({"role": "assistant", "content": ""})]
+    for word in ("go ", "north"):
+        text = [{"type": "text", "text": word}]
+        chunks.append(piece({"content": [{"type": "thinking", "thinking": text}]}))
+    chunks += [piece({"content": "U"}), piece({"content": "P"}), END]
+    found = read(assemble(events(*chunks)))
+    assert (found.text, found.reasoning) == ("UP", "go north")
+    parts = [
+        piece({"content": "U"}),
+        piece({"content": [{"type": "text", "text": "P"}]}),
+    ]
+    assert read(assemble(events(*parts, END))).text == "UP"
+
+
+def test_empty_fields_of_later_pieces_take_nothing_back() -> None:
+    empty = {**piece({"content": ""}, finish_reason=""), "model": ""}
+    found = read(assemble(events(piece({"content": "UP"}), END, USAGE, empty)))
+    assert (found.text, found.finish, found.answered_by) == ("UP", "stop", "m")
+    assert found.n_completion == 3
+
+
+def test_a_whole_message_may_come_by_an_event() -> None:
+    choice = {"message": {"content": "UP"}, "finish_reason": "stop"}
+    assert read(assemble(events({"choices": [choice]}))).text == "UP"
 
 
 def test_what_a_server_repeats_is_no_text_in_pieces() -> None:
