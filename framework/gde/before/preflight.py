@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from textwrap import shorten
 from typing import cast
 
 from gde.before.estimating import UNKNOWN, Asked, cost_of, count
@@ -63,6 +64,8 @@ class Preflight:
     how: How
     notes: tuple[str, ...] = ()
     """Sentences on what was changed."""
+    readings: tuple[str, ...] = ()
+    """The agent's first answers, and how each was read."""
     estimates: tuple[Estimate, ...] = ()
     """What each part will ask of served models."""
     questions: tuple[Question, ...] = ()
@@ -163,6 +166,7 @@ class _Questions:
     asked: Asked
     answers: list[_Answered] = field(default_factory=list)
     """All of them, in their order."""
+    readings: list[str] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
 
     async def ask_all(self) -> None:
@@ -209,6 +213,7 @@ class _Questions:
             plan=with_model_settings(self.plan, changes),
             how=self.ready.how,
             notes=tuple(notes),
+            readings=tuple(self.readings),
             estimates=tuple(self.estimates),
             questions=tuple(answer.question for answer in self.answers),
         )
@@ -279,18 +284,29 @@ class _Questions:
             answers: list[_Answered] = []
             decision = await turn.decide(self._context(self.ready.agent, answers))
             self.answers += answers
+            shown = turn.trajectory(decision)
+            # The world may read nothing in what the agent takes for an action.
+            decision = shown.turns[0].decision
+            self._note(decision)
             if decision.status == "ok":
                 problem = self._unread(decision)
                 if problem:
                     continue
                 if answers:
                     self._estimate(self.ready.agent, answers)
-                return turn.trajectory(decision)
+                return shown
             if decision.completion is None:
                 raise GdeError(decision.detail)
         if decision is None:
             return None
         raise GdeError(problem or _unusable(decision, self.ready))
+
+    def _note(self, decision: Decision) -> None:
+        """Show an answer as it was read."""
+        if decision.completion is not None:
+            said = shorten(decision.completion.text, SHOWN, placeholder="...")
+            read = decision.action or f"{decision.status}: {decision.detail}"
+            self.readings.append(f"answered {said!r}, read as {read}")
 
     def _unread(self, decision: Decision) -> str:
         """Why a probe's weights cannot replay an answer; empty where all can."""

@@ -35,7 +35,7 @@ def checked(
         estimates += flight.estimates
         if flight.over:
             over.append(f"{name}: {flight.over}" if len(plans) > 1 else flight.over)
-        for note in flight.notes:
+        for note in (*flight.notes, *flight.readings):
             # The plans of a study share their models.
             if note not in said:
                 say(note)

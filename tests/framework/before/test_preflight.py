@@ -214,8 +214,21 @@ def test_an_effort_is_lowered_where_there_is_a_lower_one(
 
 def test_one_unusable_answer_is_no_reason_to_refuse(serve: Serve) -> None:
     server = serve(lambda _: said(ACTION if len(server.asked) > 1 else "Well."))
-    assert preflight(plan(server)).estimates
-    assert len(server.asked) == 2
+    found = preflight(plan(server))
+    assert found.estimates and len(server.asked) == 2
+    # Both are shown as they were read.
+    unread, read = found.readings
+    assert unread.startswith("answered 'Well.', read as unparsable: ")
+    assert read == f"answered {ACTION!r}, read as LEFT"
+
+
+def test_an_answer_in_which_the_world_reads_nothing_is_no_usable_one(
+    serve: Serve,
+) -> None:
+    server = serve(lambda _: said("I like mazes."))
+    asked = replace(plan(server), environment=Choice(name="babyai-plan"))
+    with pytest.raises(GdeError, match="none of 3 first answers can be used"):
+        preflight(asked)
 
 
 def judged(server: FakeServer) -> Plan:
