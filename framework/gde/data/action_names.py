@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from gde.data.action_words import ARTICLE, common_name
+from gde.data.action_words import ARTICLE, common_name, without_motion
+from gde.data.answer_parts import NOT_BUT
 from gde.data.answer_text import tidy
 
 BULLET = re.compile(r"(?:[-+*\u2022>#]\s+|\(?\d{1,3}[.)]\s+)+")
@@ -26,11 +27,6 @@ DENIAL = re.compile(
 )
 """Words around a name that may deny it, or speak of it only."""
 OR = re.compile(r"\bor\b", re.IGNORECASE)
-DENIED = re.compile(
-    r"\bnot\b[^.;!?]*?\bbut\b(?! not)(?: rather| instead)?|[(,] *(?:and )?not\b[^.;!?)]*\)?",
-    re.IGNORECASE,
-)
-"""What is denied beside what is not: "not X but", ", not X"."""
 INTENT = re.compile(
     r"(?:^|[,;:] |\b(?:so|therefore|thus|hence|then) )"
     r"(?:(?:i|we|you|it|the agent)"
@@ -63,6 +59,11 @@ def bare(text: str) -> str:
         name = stripped
 
 
+def unmoved(text: str) -> str:
+    """The bare text without a verb of motion."""
+    return without_motion(bare(text))
+
+
 def common(text: str) -> str:
     """The bare text in the commonest words for its directions and verbs."""
     name = bare(text)
@@ -83,7 +84,13 @@ def equal_to(text: str, actions: Sequence[str]) -> list[str]:
         return [text]
     if len(text) > LONGEST:
         return []
-    spellings: tuple[Callable[[str], str], ...] = (fold, bare, common, squeezed)
+    spellings: tuple[Callable[[str], str], ...] = (
+        fold,
+        bare,
+        unmoved,
+        common,
+        squeezed,
+    )
     for spelling in spellings:
         name = spelling(text)
         found = [action for action in actions if name and spelling(action) == name]
@@ -100,7 +107,8 @@ def named_in(text: str, actions: Sequence[str], *, prose: bool = False) -> list[
     """The actions that a sentence names as whole words, and does not deny or ask for.
 
     A name within a longer one does not count: "open the door" in "open the door 2". In
-    prose, a name in capitals is not the word in small letters: "one step left".
+    prose, a name in capitals is not the word in small letters ("one step left"), and one
+    in small letters is a word like any other where it does not begin or end a sentence.
     """
     sentence = " ".join(tidy(text).split())
     if len(sentence) > LONGEST:
@@ -109,8 +117,7 @@ def named_in(text: str, actions: Sequence[str], *, prose: bool = False) -> list[
         name = next(filter(None, intended.groups()))
         if found := equal_to(name, actions):
             return found
-    # "not X but Y", "Y, not X"
-    sentence = DENIED.sub(" ", sentence)
+    sentence = NOT_BUT.sub(" ", sentence)
     named = _spoken(sentence, actions, prose=prose)
     return named or _spoken(ARTICLE.sub("", sentence), actions, prose=prose)
 
@@ -125,9 +132,13 @@ def _spoken(sentence: str, actions: Sequence[str], *, prose: bool) -> list[str]:
     rest = sentence
     for begin, end in reversed(outer):
         name = sentence[begin:end]
+        # "look" amid a sentence is a word like any other.
+        is_amid = bool(sentence[:begin].strip(AFTER) and sentence[end:].strip(AFTER))
         for action in actions_of.get(fold(name), ()):
             named[action] = None
-            is_word &= action.isupper() and not name.isupper()
+            is_word &= (action.isupper() and not name.isupper()) or (
+                is_amid and action.isalpha() and action.islower()
+            )
         rest = f"{rest[:begin]} {rest[end:]}"
     is_open = len(named) == 1 and OR.search(rest)
     if is_open or DENIAL.search(rest) or (prose and is_word):
@@ -146,7 +157,8 @@ def _names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], Mapping[str, list
     """A pattern of all names, the longest at each place, and the actions of each."""
     actions_of: dict[str, list[str]] = {}
     for action in actions:
-        for name in dict.fromkeys((fold(action), ARTICLE.sub("", fold(action)))):
+        full = fold(action)
+        for name in {full, ARTICLE.sub("", full), full.replace("_", " ")}:
             if len(name) >= FEWEST:
                 actions_of.setdefault(name, []).append(action)
 

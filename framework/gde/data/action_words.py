@@ -35,11 +35,17 @@ VERB_OF = {
 """Verbs that mean the same in the commands of text worlds."""
 MOTION = re.compile(
     r"(?:(?:move|go|step|head|walk|travel|ir|nach|vers|a|al|向|往)[ _-]+|[向往])*"
-    r"(?:(?:to|the|la|le|l'|das|den|o|ad)[ _-]+)*(.+?)(?:[ _-](?:one|1) (?:cell|step|square))?",
+    r"(?:(?:over to|to|the|la|le|l'|das|den|o|ad)[ _-]+)*(.+?)(?:[ _-](?:one|1) (?:cell|step|square))?",
 )
 CJK = re.compile("[上下左右北南西东]")
 SHORT_CJK = re.compile("[\u3040-ヿ一-鿿]{1,12}")
 ARTICLE = re.compile(r"\b(?:the|a|an|my|your) ")
+
+
+def without_motion(name: str) -> str:
+    """A name without "move", "go to the" and the like."""
+    moved = MOTION.fullmatch(name)
+    return moved[1] if moved else name
 
 
 def common_name(name: str) -> str:
@@ -53,8 +59,7 @@ def common_name(name: str) -> str:
     signs = CJK.findall(name)
     if len(signs) == 1 and SHORT_CJK.fullmatch(name):
         return DIRECTION_OF[signs[0]]
-    moved = MOTION.fullmatch(name)
-    if moved and (direction := DIRECTION_OF.get(moved[1])):
+    if direction := DIRECTION_OF.get(without_motion(name)):
         return direction
     for synonym, verb in VERB_OF.items():
         if name.startswith(f"{synonym} "):

@@ -42,24 +42,27 @@ CLOSERS = " \t\"'`)]}>|*_"
 EXPLAINED = re.compile(
     r"[.,;:!]?\s*(?:(?:\(|#|//|--?\s)(?!\s*[-\d])|因为"
     r"|(?:because|since|as|which|after|with|so|but|therefore|for|porque|car|weil|da)\b)"
-    r"|[.;!](?!\.)\s+[^\W\d]|,\s*[\"'][\w ]+[\"']\s*:",
+    r"|[.;!:](?!\.)\s+[^\W\d]|,\s*[\"'][\w ]+[\"']\s*:",
     re.IGNORECASE,
 )
 """The beginning of what explains a value, or of the next member of an object."""
 OTHERWISE = re.compile(r"(?:or|oder|ou|alternatively)\b", re.IGNORECASE)
-COMMENT = re.compile(r"(?<=\S)[ \t]+(?:#|//|--?[ \t]+(?=[^\W\d]))[^\n]*")
+COMMENT = re.compile(
+    r"\([ \t]*(?:confidence|certainty|confident)\b[^()]*\)|(?<=\S)[ \t]+(?:#|//|--?[ \t]+(?=[^\W\d]))[^\n]*"
+)
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\s\d]|\d?[.,]\d)|\n+")
 NOTHING = " \t.*_-=#|"
 MOST_LINES = 200
 """Lines at the end that may be a list."""
 OPTION = re.compile(
-    r"\b(?:option|alternative|variant|possibility)[ \t]+\w{1,3}\b[ \t]*:|\balternatively\b",
+    r"\b(?:option|alternative|variant|possibility|plan)[ \t]+\w{1,3}\b[ \t]*:|\balternatively\b",
     re.IGNORECASE,
 )
 FEWEST_WORDS = 4
 """Words of a sentence before its colon."""
 RETRACTED = re.compile(
-    r"\b(?:wait|hmm+|actually|correction|instead|rather|on second thought)\b|\bno\b(?=\s*[,.:;!-])",
+    r"(?<!can )\bwait\b(?=\s*[,:!-]|\.{3})|\bno\b(?=\s*[,.:;!-])"
+    r"|\b(?:hmm+|actually|correction|instead|rather|on second thought)\b",
     re.IGNORECASE,
 )
 """Words by which a first statement may be taken back."""
@@ -69,6 +72,13 @@ NEAR = 200
 """Characters before a statement in which its sentence begins."""
 CONDITION = re.compile(r"\b(?:if|unless|had|otherwise|else)\b", re.IGNORECASE)
 CODE = re.compile(r"\s*(?:while|for|if|elif|else|until|otherwise)\b", re.IGNORECASE)
+ITEM = re.compile(r"\s*(?:[-*\u2022+]|\(?\d{1,3}[.):])\s")
+NOT_BUT = re.compile(
+    r"\bnot\b(?:[^.;!?\n]|\.\d)*?\bbut\b(?! not)(?: rather| instead)?|\b(?:do not|don't)\b[^.;,!?\n]*[,;]"
+    r"|[(,] *(?:and )?not\b[^.;!?)]*\)?",
+    re.IGNORECASE,
+)
+"""What is denied beside what is not: "not X but", "do not X,", ", not X"."""
 COPULA = re.compile(r"^(?:です|分|점|입니다|点)+")
 """What follows a number in Japanese, Chinese and Korean."""
 
@@ -126,10 +136,10 @@ def remaining(text: str) -> Iterator[str]:
 
 def is_prose(line: str) -> bool:
     """Whether a line is a sentence, or announces what follows, other than in a program."""
-    if CODE.match(line):
+    if CODE.match(line) or ITEM.match(line):
         return False
     ending = line.rstrip()[-1:]
-    return ending == ":" or (ending in {".", "!", "?"} and len(line.split()) > 2)
+    return ending == ":" or (ending in {".", "!", "?"} and len(line.split()) > 1)
 
 
 def without_comments(text: str) -> str:
@@ -155,7 +165,7 @@ def follows(rest: str) -> Unread | None:
 @lru_cache(maxsize=16)
 def _statement(words: str) -> re.Pattern[str]:
     return re.compile(
-        rf"{BOUNDARY}[ \t\"'*_`(\[]{{0,4}}(?P<lead>(?:[\w']+[ \t]+){{0,7}}?)(?:{words}|{ANSWER})"
-        rf"(?:[ \t]+[\w']+){{0,4}}?[ \t]*{SEPARATOR}",
+        rf"{BOUNDARY}[ \t\"'*_`(\[]{{0,4}}(?P<lead>(?:[\w']+[ \t]+){{0,7}}?)"
+        rf"(?:{words}|{ANSWER})(?![ \t]+(?:\d|[A-D])\b)(?:[ \t]+[\w']+){{0,4}}?[ \t]*{SEPARATOR}",
         re.IGNORECASE,
     )

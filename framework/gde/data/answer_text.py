@@ -49,8 +49,8 @@ BOX = re.compile(r"^([ \t]*[-*][ \t]+)\[ ?\][ \t]+", re.MULTILINE)
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27a0\u27a2-\u27bf]\ufe0f?")
 ROMAN = re.compile(r"^[ \t]*[IVX]{1,5}[.)][ \t]+", re.MULTILINE)
 FIELD = re.compile(
-    r"<(/?)((?:final_?)?(?:answer|actions?|move|command|decision|choice|result|output|response"
-    r"|plan|score|rating|reward|state|subgoals?|steps?|sequence))>",
+    r"(?:\n[ \t]*)?<(/?)((?:final_?)?(?:answer|actions?|move|command|decision|choice|result|output|response"
+    r"|plan|score|rating|reward|state|subgoals?|steps?|sequence|position|direction))>",
     re.IGNORECASE,
 )
 """A tag around a field."""
@@ -81,8 +81,13 @@ HEADING = re.compile(
 QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 EMPHASIS = re.compile(r"\*{2,}|`+|(?<!\w)__|__(?!\w)")
 ONE_STAR = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_\n]*[^\s*_])\1(?![\w*])")
-BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol)\s*/?>", re.IGNORECASE)
-TAG = re.compile(r"</?(?:b|i|em|strong|code|span|u)>", re.IGNORECASE)
+BREAK = re.compile(
+    r"</?(?:br|p|div|li|ul|ol|pre|tr|table)(?:\s[^<>]*)?/?>", re.IGNORECASE
+)
+CELL = re.compile(r"</t[dh]>\s*<t[dh](?:\s[^<>]*)?>", re.IGNORECASE)
+TAG = re.compile(
+    r"</?(?:b|i|em|strong|code|span|u|td|th|tbody|thead)(?:\s[^<>]*)?>", re.IGNORECASE
+)
 ESCAPED = re.compile(r"\\([<>_*#`~{}&%-])")
 LONGEST = 20_000
 """The last characters of an answer that are read."""
@@ -122,7 +127,7 @@ def plain(text: str) -> str:
     text = THOUGHT.sub("", own(text)).rpartition("</think>")[2][-LONGEST:]
     text = REMARK.sub("", unescape(text))
     text = without_latex(text)
-    text = TAG.sub("", BREAK.sub("\n", text))
+    text = TAG.sub("", BREAK.sub("\n", CELL.sub(" | ", text)))
     text = FIELD.sub(lambda found: "\n" if found[1] else f"\n{found[2]}: ", text)
     text = EMOJI.sub("", ROMAN.sub("1. ", BOX.sub(r"\1", text)))
     text = LAST_HEADING.sub("answer: ", text)

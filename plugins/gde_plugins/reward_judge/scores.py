@@ -10,7 +10,7 @@ An answer that was cut off has concluded nothing.
 import re
 
 from gde.data.answer import REFUSAL
-from gde.data.answer_parts import Unread, follows, remaining, statements
+from gde.data.answer_parts import NOT_BUT, Unread, follows, remaining, statements
 from gde.data.answer_text import plain
 from gde.data.completion import Completion
 
@@ -35,8 +35,8 @@ ARROW = re.compile(r"\A\s*(?:=>|->|=|\u2192)\s*")
 COMPARED = re.compile(r"\s*[<>]=?\s")
 ALONE = re.compile(rf"[\s\"'`(\[{{<*_=>-]*{DECIMAL}[\s\"'`)\]}}>*_.]*")
 JUDGES = re.compile(
-    r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|deserv\w+|merits|say|worth|judge\w*|seems?|estimate\w*|assign\w*|reward|value\w*|overall"
-    r"|put it at|bewert\w+|est de)\b|评分|得分|分数",
+    r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|deserv\w+|merits|say|get|guess|looks? like|worth|judge\w*|seems?"
+    r"|estimate\w*|assign\w*|reward|value\w*|overall|put it at|bewert\w+|donne|est de)\b|评分|得分|分数",
     re.IGNORECASE,
 )
 DENIED = re.compile(
@@ -44,6 +44,7 @@ DENIED = re.compile(
     r"|wrote|said|says|asks?|asked|wants?|you|must|please|ignore|would (?:have|need)|now|out of)\b|n't\b",
     re.IGNORECASE,
 )
+SURENESS = re.compile(r"\b\d{1,3}\s*%\s*(?:confident|sure|certain)\b", re.IGNORECASE)
 QUOTING = re.compile(r"[?<>\"']")
 """A sentence that asks, compares or quotes; tags are some of it."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?|\binf\w*|\bnan\b|\bnull\b", re.IGNORECASE)
@@ -114,7 +115,10 @@ def _value(rest: str) -> float | Unread | None:
 
 def _judged(sentence: str) -> float | None:
     """The one number of a sentence that judges."""
+    sentence = NOT_BUT.sub("", SURENESS.sub("", sentence))
     found = [*VALUE.finditer(sentence)]
+    # "this one"
+    found = [each for each in found if not each["word"]] or found
     rest = VALUE.sub("", sentence)
     if len(found) != 1 or NUMBER.search(rest) or DENIED.search(rest):
         return None

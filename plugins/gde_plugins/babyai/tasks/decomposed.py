@@ -83,7 +83,7 @@ def read_decomposed(answer: str) -> tuple[Step, ...] | None:
         read = [_steps(region) for region in regions if region.strip(" \n-<>")]
         is_choice = (OPTION.search(text) or CASE.search(text)) and len({*read}) > 1
         return None if is_choice or not read else read[-1]
-    if REFUSAL.match(text):
+    if REFUSAL.match(text) or len(OPTION.findall(text)) > 1:
         return None
     for part in (*statements(text, STATEMENT), *remaining(text)):
         if found := _beginning(part):

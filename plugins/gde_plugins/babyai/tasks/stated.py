@@ -4,7 +4,13 @@ import re
 from collections.abc import Iterator
 
 from gde.data.answer import REFUSAL
-from gde.data.answer_parts import UNSURE, remaining, statements, without_comments
+from gde.data.answer_parts import (
+    NOT_BUT,
+    UNSURE,
+    remaining,
+    statements,
+    without_comments,
+)
 from gde.data.answer_text import plain
 
 AgentState = tuple[tuple[int, int], int]
@@ -36,7 +42,7 @@ AFTER_PAIR = re.compile(
 )
 LETTER_AFTER = re.compile(r"[)\]}>\s]*,\s*[\"']?([ESWN])\b")
 KEY = (
-    r"\b(?:direction|dir|facing|faces?|heading|orientation|looking)\b[\"']?"
+    r"(?<![a-z])(?:direction|dir|facing|faces?|heading|orientation|looking)\b[\"']?"
     r"\s*(?:[:=|]|is\b|of\b)*\s*[\"']?"
 )
 WITH_KEY = re.compile(rf"{KEY}{NUMBER}", re.IGNORECASE)
@@ -51,7 +57,7 @@ SUBJECT = re.compile(
 BECAUSE = re.compile(r"\b(?:because|since)\b|, as\b", re.IGNORECASE)
 DENIED = re.compile(
     r"\b(?:not|never|no|isn't|cannot|can't|unable|unsure|begins?|began|beginning|initial(?:ly)?|starts?"
-    r"|started|first)\b",
+    r"|started|first|impossible|wrong|invalid)\b",
     re.IGNORECASE,
 )
 SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n[ \t]*\n|,?\s+(?:because|since|not)\b")
@@ -93,7 +99,7 @@ def _sentence(text: str) -> str:
 
 def _state(part: str) -> AgentState | None:
     """The one state in a part that says nothing else in numbers."""
-    part = DEGREES.sub("", without_comments(part))
+    part = NOT_BUT.sub("", DEGREES.sub("", without_comments(part)))
     if DENIED.search(part) or UNSURE.search(part):
         return None
     if three := THREE.fullmatch(part):
