@@ -263,7 +263,7 @@ def _misread(error: Any) -> str:
     if param is not None and error.__cause__ is not None:
         from pydantic import ValidationError
 
-        from gde.request.settings import explained
+        from gde.validating import explained
 
         if isinstance(error.__cause__, ValidationError):
             reason = str(explained(error.__cause__, (param.opts or [param.name])[0]))

@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
+from typing import Annotated
+
+from annotated_types import Gt, Predicate
 
 from gde.data.json import Json
-from gde.data.plan import PartField, PartsField
+from gde.data.plan import Count, PartField, PartsField
+
+Positive = Annotated[float, Gt(0), Predicate(isfinite)]
 
 Settings = Mapping[str, Mapping[str, Json]]
 """Values by part and field, as in `--set PART.FIELD=VALUE`."""
@@ -25,9 +31,12 @@ class How:
     It comes from the call, the command line and the user's settings. A run folder notes
     it and never decides it. As an annotation, it marks such a field of a part's
     configuration: `timeout: Annotated[float, How]`.
+
+    Raises:
+        ConfigError: a field has a value that it does not take.
     """
 
-    concurrency: int = 32
+    concurrency: Count = 32
     """Most episodes at once in one worker, and most fits of a probe at once, of which
     there are never more than cores.
     """
@@ -35,27 +44,27 @@ class How:
     """The place where episodes run."""
     reporters: PartsField = PartsField()
     """Empty for the default ones whose packages are installed."""
-    turn_seconds: float | None = None
+    turn_seconds: Positive | None = None
     """Time for one decision and its consequences. An episode with a longer turn fails.
     None for no limit.
     """
-    episode_seconds: float | None = None
+    episode_seconds: Positive | None = None
     """Time for one episode. A longer one fails."""
-    run_seconds: float | None = None
+    run_seconds: Positive | None = None
     """Time for all episodes. After it, the run stops and can be resumed."""
-    part_seconds: float | None = None
+    part_seconds: Positive | None = None
     """Time for a metric on the run or on one of its conditions, and for a report. A
     slower one fails.
     """
-    max_calls: int | None = None
+    max_calls: Count | None = None
     """Requests to language models in the whole run. After them, the run stops and can
     be resumed.
     """
-    max_tokens: int | None = None
+    max_tokens: Count | None = None
     """Tokens of prompts and answers together, likewise. Answers under way may exceed
     it.
     """
-    max_cost: float | None = None
+    max_cost: Positive | None = None
     """Money in the currency of the models' prices, likewise. It needs the prices of all
     models that the run asks. Discounts, e.g. for cached prompts, are not counted.
     """
@@ -68,6 +77,11 @@ class How:
     """Values of the marked fields of parts, e.g. {"model": {"timeout": 60}}; "model" is
     the agent's.
     """
+
+    def __post_init__(self) -> None:
+        from gde.validating import check_fields
+
+        check_fields(self, "run")
 
     @property
     def prices(self) -> Prices:

@@ -1,9 +1,13 @@
 """The types of values that a journal holds and any language can read."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+if TYPE_CHECKING:
+    Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+else:
+    # Pydantic cannot read a type that contains itself.
+    Json = Any
 Labels = Mapping[str, str | int | float | bool]
 
 NONE = "none"

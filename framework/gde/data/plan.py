@@ -4,12 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import Offer
 
+Count = Annotated[int, Ge(1)]
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
@@ -33,6 +36,12 @@ class Choice:
     """The caller's own part, or the class or function that makes it; None for an offer.
     A plan file holds its name only.
     """
+
+    def __post_init__(self) -> None:
+        # Imported late, since it needs pydantic.
+        from gde.validating import check_fields
+
+        check_fields(self, "Choice")
 
     @property
     def label(self) -> str:
@@ -132,6 +141,9 @@ class Plan:
     however they are run (`gde.How`).
 
     Parts may be given as names or objects: `Choice.of` makes choices of them.
+
+    Raises:
+        ConfigError: a field has a value that it does not take.
     """
 
     environment: PartField = PartField()
@@ -144,21 +156,26 @@ class Plan:
     rewards: PartsField = PartsField()
     metrics: PartsField = PartsField()
     """Empty for the default ones, which the run then lists by name."""
-    episodes: int = 200
+    episodes: Count = 200
     """Worlds per condition. A condition is one combination of the swept environment
     values.
     """
-    repeats: int = 1
+    repeats: Count = 1
     """Trajectories per world. They differ in the agent's sampling alone."""
     goal_swap: bool = False
     """Whether each world is played again with its goal moved: with another of the goals
     that its generator could have drawn.
     """
-    seed: int = 0
-    initialisations: int | None = None
+    seed: Annotated[int, Ge(0)] = 0
+    initialisations: Count | None = None
     """Random initialisations of the model, to each of which the probes' control
     `untrained` is fitted. Fewer than 5 give no verdict. None for 19; for 5 of a model of
     more than about a billion parameters, or where a probe reads all turns.
     """
     learning: bool = True
     """Whether code lengths and learning curves of probes are measured."""
+
+    def __post_init__(self) -> None:
+        from gde.validating import check_fields
+
+        check_fields(self, "run")

@@ -15,6 +15,7 @@ from gde.request.models import ALIAS
 from gde.request.names import split_url
 from gde.request.planfile import RUN, configure_run, listed_agents, read_plan
 from gde.request.settings import parse_settings
+from gde.validating import Text
 
 Names = Mapping[str, Sequence[str]]
 """Names of parts by the table of their kind, e.g. {"env": ["grid"], "probe": ["cogmap",
@@ -272,7 +273,7 @@ def _with_model(names: Sequence[str], parsed: Settings) -> Settings:
     of_agents = [choice.name for choice in choices if not choice.alias]
     if not of_agents:
         return parsed
-    of_agent = {**parsed.get("agent", {}), MODEL.table: ",".join(of_agents)}
+    of_agent = {**parsed.get("agent", {}), MODEL.table: Text(",".join(of_agents))}
     return {**parsed, "agent": of_agent}
 
 

@@ -4,10 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from annotated_types import Ge, Gt
-from pydantic import AllowInfNan
+from typing import Any
 
 from gde.data.how import How
 from gde.data.json import Json
@@ -15,6 +12,7 @@ from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import EXECUTOR, REPORTER
 from gde.request.settings import read_toml, typed
+from gde.validating import field_types
 
 NO_VALUE = "none"
 """How a file and a command line write that a field has no value: TOML has no
@@ -22,20 +20,9 @@ null.
 """
 SETTINGS = "GDE_SETTINGS"
 """The environment variable that names another file of settings."""
-_Count = Annotated[int, Ge(1)]
-_Positive = Annotated[float, Gt(0), AllowInfNan(False)]
-RUN_HOW: Mapping[str, Any] = {
-    "concurrency": _Count,
-    "turn_seconds": _Positive | None,
-    "episode_seconds": _Positive | None,
-    "run_seconds": _Positive | None,
-    "part_seconds": _Positive | None,
-    "max_calls": _Count | None,
-    "max_tokens": _Count | None,
-    "max_cost": _Positive | None,
-    "cache": str,
-}
+RUN_HOW = field_types(How)
 """Fields of a `How` that `--set run.FIELD` takes, with their types."""
+RUN_HOW.pop("settings")
 OPTIONS = {EXECUTOR.table: "--executor NAME", REPORTER.table: "--report NAME"}
 """Tables that no plan file has, and the options in their place."""
 PARTS = "parts"

@@ -101,6 +101,11 @@ def models_by_name(
     found: dict[str, Choice] = {}
     of_agents: dict[str, Json] = {}
     for choice in models:
+        if choice.part is not None:
+            advice = "a plugin offers it (docs/how-to/language-model.md)"
+            raise ConfigError(
+                f"models: wanted the name of a language model, got {choice.part!r}: {advice}"
+            )
         if not choice.name:
             of_agents.update(choice.config)
             continue

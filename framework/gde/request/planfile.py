@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import tomli_w
-from annotated_types import Ge
 
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
@@ -16,19 +15,12 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.howfile import OPTIONS, RUN_HOW, as_toml
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
+from gde.validating import field_types
 
 VERSION = 3
 """3: it says what is measured, and no longer how."""
 
-_Count = Annotated[int, Ge(1)]
-RUN: Mapping[str, Any] = {
-    "episodes": _Count,
-    "repeats": _Count,
-    "goal_swap": bool,
-    "seed": Annotated[int, Ge(0)],
-    "initialisations": _Count | None,
-    "learning": bool,
-}
+RUN = field_types(Plan)
 """The fields of the table [run] with their types, in the order of the file."""
 ADDED = ("models", "probes", "metrics")
 """The fields of a plan to which parts are added when the run is over."""

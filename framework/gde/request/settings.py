@@ -15,12 +15,13 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
+from gde.validating import Text, explained, marked
 
 ConfigT = TypeVar("ConfigT")
 NO_JSON = (ValueError, RecursionError)
@@ -28,27 +29,6 @@ NO_JSON = (ValueError, RecursionError)
 MOST_COMBINATIONS = 10_000
 """Most conditions of a sweep: a short plan from elsewhere could name millions."""
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
-WANTED: Mapping[str, str] = {
-    "missing": "a value",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "int_parsing_size": "a whole number of fewer digits",
-    "float_type": "a number",
-    "float_parsing": "a number",
-    "finite_number": "a finite number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "string_type": "text",
-    "none_required": "none",
-    "tuple_type": "values with commas in between",
-    "list_type": "values with commas in between",
-    "dict_type": "a table",
-    "mapping_type": "a table",
-}
-"""The value that a field wants, by pydantic's type of the error. Other errors say it
-themselves.
-"""
 
 
 def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
@@ -77,7 +57,7 @@ def parse_settings(settings: Iterable[str]) -> dict[str, dict[str, Json]]:
             raise ConfigError(
                 f"--set {key} is given twice; several values of a sweep are separated by commas"
             )
-        of_part[name] = value.strip()
+        of_part[name] = Text(value.strip())
     return parsed
 
 
@@ -88,12 +68,14 @@ def read_toml(path: Path, title: str = "plan") -> dict[str, Any]:
         ConfigError: the file cannot be read or is not TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{title} {path}: {error.strerror or error}") from error
     # A number of too many digits is a ValueError like the others.
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{title} {path} is no TOML: {error}") from error
+    tables: dict[str, Any] = marked(read)
+    return tables
 
 
 def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> ConfigT:
@@ -103,7 +85,7 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
 
     Args:
         config: a dataclass.
-        values: by field, as a user wrote them: text, or values of TOML or JSON.
+        values: by field: values of JSON, or `Text` that stands for one.
         whose: the name of the part, for messages.
 
     Raises:
@@ -331,7 +313,7 @@ def _alternatives(hint: Any, value: Json, whose: str) -> list[Json]:
     pieces: list[Json] = [value]
     if not fitting and isinstance(value, list | tuple):
         pieces = list(value)
-    elif not fitting and isinstance(value, str):
+    elif not fitting and isinstance(value, Text):
         pieces = _pieces(value)
     if not pieces:
         raise ConfigError(f"{whose}: a sweep needs at least one value, got none")
@@ -352,8 +334,8 @@ def _pieces(text: str) -> list[Json]:
     with suppress(*NO_JSON):
         read = json.loads(text)
         if isinstance(read, list):
-            return read
-    return [piece.strip() for piece in text.split(",")]
+            return list(map(marked, read))
+    return [Text(piece.strip()) for piece in text.split(",")]
 
 
 def typed(hint: Any, value: Json, whose: str) -> Any:
@@ -377,6 +359,12 @@ def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
     The value itself comes last.
     """
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    if not isinstance(value, Text):
+        try:
+            return [_strictly(adapter, value)], []
+        except ValidationError as error:
+            return [], [error]
+
     fitting = []
     misfits = []
     for reading in [*_readings(value), value]:
@@ -387,11 +375,17 @@ def _tried(hint: Any, value: Json) -> tuple[list[Any], list[ValidationError]]:
     return fitting, misfits
 
 
-def _readings(value: Json) -> Iterator[Json]:
+def _strictly(adapter: TypeAdapter[Any], value: object) -> Any:
+    """The value as JSON, where a list may be a tuple, and a text the path of a file."""
+    try:
+        plain = to_json(value, inf_nan_mode="constants")
+    except PydanticSerializationError:
+        return adapter.validate_python(value, strict=True)
+    return adapter.validate_json(plain, strict=True)
+
+
+def _readings(value: str) -> Iterator[Json]:
     """What a text can mean, likeliest first: none, itself, JSON, a list."""
-    if not isinstance(value, str):
-        yield value
-        return
     if value.lower() in {"none", "null"}:
         yield None
     yield value
@@ -404,48 +398,6 @@ def _within(error: ValidationError) -> bool:
     """Whether the text was read as a list, and one of its values is wrong."""
     steps = chain.from_iterable(problem["loc"] for problem in error.errors())
     return any(isinstance(step, int) for step in steps)
-
-
-def explained(error: ValidationError, whose: str) -> ConfigError:
-    """Pydantic's error as one line: the field, the expected and the actual value."""
-    problems = error.errors()
-    wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
-    first = problems[0]
-    if first["type"] == "missing" and len(first["loc"]) == 1:
-        field = f"{whose}.{first['loc'][0]}"
-        return ConfigError(f"{field}: wanted {wanted}, got none; --set {field}=VALUE")
-    got = first["input"]
-
-    # A whole configuration would fill the screen, and the message names what is wrong
-    # with it.
-    if isinstance(got, Mapping):
-        return ConfigError(f"{whose}: wanted {wanted}")
-    return ConfigError(f"{whose}: wanted {wanted}, got {got!r}")
-
-
-def _wanted(problem: Mapping[str, Any]) -> str:
-    """The value that a field wants, in the words of a message."""
-    kind = problem["type"]
-    got = problem["input"]
-    limits = problem.get("ctx", {})
-    units = "letters" if isinstance(got, str) else "values"
-    if kind in {"string_too_short", "too_short"}:
-        if got == "":
-            return "some text"
-        return f"{limits['min_length']} or more {units}"
-    if kind in {"string_too_long", "too_long"}:
-        return f"{limits['max_length']} {units} at most"
-
-    message: str = problem["msg"]
-    if kind == "predicate_failed":
-        # Pydantic gives no more of a condition than the name of its function.
-        predicate = message.split("'")[1]
-        if predicate == "isfinite":
-            return WANTED["finite_number"]
-        return f"a value that passes {predicate}"
-    if kind in WANTED:
-        return WANTED[kind]
-    return message.removeprefix("Value error, ").removeprefix("Input should be ")
 
 
 def _type_name(hint: Any) -> str:

@@ -23,11 +23,13 @@ from gde.runs.reopening import reopen
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
+from gde.validating import checked
 
 Kind = Literal["metrics", "probes"]
 """The field of a plan to which parts are added."""
 
 
+@checked
 def rescore(
     path: Path | str,
     metrics: Sequence[Any] = (),
@@ -63,6 +65,7 @@ def rescore(
         return result
 
 
+@checked
 def probe(
     path: Path | str,
     probes: Sequence[Any] = (),
@@ -111,6 +114,7 @@ def probe(
         return result
 
 
+@checked
 def report(
     path: Path | str,
     reporters: Sequence[Any] = (),

@@ -28,10 +28,12 @@ from gde.stages.progress import Watch, ignore
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
 from gde.store.trust import trust_still
+from gde.validating import checked
 
 OutputT = TypeVar("OutputT")
 
 
+@checked
 def evaluate(
     plan: Plan,
     out: Path | str | None = None,
@@ -57,6 +59,7 @@ def evaluate(
     return _beside_loops(lambda stop: _evaluate(ready, out, watch, stop, questions))
 
 
+@checked
 async def aevaluate(
     plan: Plan,
     out: Path | str | None = None,
@@ -83,6 +86,7 @@ async def aevaluate(
         raise
 
 
+@checked
 def resume(
     path: Path | str,
     catalogue: Catalogue | None = None,

@@ -27,6 +27,7 @@ from gde.store.folder import RunFolder
 from gde.store.journal import Journal
 from gde.store.probes import read_reports
 from gde.store.rewards import read_traces
+from gde.validating import checked
 
 KEPT = 64 * 2**20
 """Largest journal, in bytes, whose episodes are kept in memory once they are read;
@@ -119,6 +120,7 @@ class Recorded(Sequence[Trajectory]):
             yield from journal.trajectories(episodes)
 
 
+@checked
 def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evidence:
     """Load everything that a run recorded, for use in one's own code.
 

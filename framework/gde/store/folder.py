@@ -45,6 +45,7 @@ from gde.store.journal import Journal
 from gde.store.lock import only_writer
 from gde.store.rows import to_json
 from gde.store.trust import check_trusted, entry_of, is_trusted, trust_new
+from gde.validating import marked
 
 PLAN = received.PLAN
 JOURNAL = received.JOURNAL
@@ -104,6 +105,11 @@ class RunFolder:
         """
         if path.exists() or path.is_symlink():
             raise taken(path)
+        first, _, _ = str(path).partition("/")
+        if first.endswith(":"):
+            raise RunFolderError(
+                f"{path} is an address: choose a local folder with --out"
+            )
         if not is_utf8(path):
             raise RunFolderError(
                 f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
@@ -289,7 +295,7 @@ class RunFolder:
             GdeError: the note is none that gde writes.
         """
         origin = journal.noted("provenance", dict)
-        return how_of(origin["how"], "the journal") if origin else How()
+        return how_of(marked(origin["how"]), "the journal") if origin else How()
 
     @decoding("facts")
     def check_plan(self, journal: Journal) -> None:

@@ -42,7 +42,7 @@ class Several:
         from pydantic_core.core_schema import no_info_before_validator_function
 
         def several(value: object) -> object:
-            return value if isinstance(value, list | tuple) else (value,)
+            return tuple(value) if isinstance(value, list | tuple) else (value,)
 
         return no_info_before_validator_function(several, handler(source))
 

@@ -17,6 +17,7 @@ from gde.before.preparing import prepare
 from gde.data.plan import Plan
 from gde.request.howfile import how_of, how_tables, read_settings, settings_file
 from gde.request.settings import build
+from gde.validating import marked
 
 names = st.text(min_size=1, max_size=9).filter(lambda name: name not in ("use", "as"))
 configs = st.dictionaries(names, st.integers(0, 9) | st.text(max_size=9))
@@ -56,7 +57,7 @@ def test_a_how_survives_its_tables(how: How) -> None:
 def test_what_a_part_does_not_set_is_written_and_read() -> None:
     set_nothing = Choice(name="ray", config={"cpus": None, "workers": 2})
     tables = how_tables(How(executor=set_nothing))
-    read = how_of(tomllib.loads(tomli_w.dumps(tables)), "here").executor
+    read = how_of(marked(tomllib.loads(tomli_w.dumps(tables))), "here").executor
     assert build(Cores, read.config, "executor.ray") == Cores(workers=2, cpus=None)
 
 

@@ -15,6 +15,7 @@ from gde.request.howfile import configure_how
 from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
 from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
+from gde.validating import Text
 
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""
@@ -205,13 +206,13 @@ def test_a_plan_file_sets_no_field_of_a_part_that_says_how(
 
 
 def test_money_can_be_set_on_the_command_line() -> None:
-    assert configure_how(How(), {"max_cost": "5"}).max_cost == 5.0
+    assert configure_how(How(), {"max_cost": Text("5")}).max_cost == 5.0
     for wrong in ("0", "-1", "nan", "much"):
         with pytest.raises(
             ConfigError,
             match=r"run\.max_cost: wanted .*, got",
         ):
-            configure_how(How(), {"max_cost": wrong})
+            configure_how(How(), {"max_cost": Text(wrong)})
 
 
 def test_a_plan_is_given_nothing_that_says_how() -> None:

@@ -13,6 +13,7 @@ from pydantic import Field
 from gde.errors import ConfigError, UnknownName
 from gde.offers import FilePath, Readable
 from gde.request.settings import build, combinations, describe, parse_settings, sweep
+from gde.validating import Text, marked
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Swept:
 def test_text_becomes_what_the_field_takes(
     field: str, text: str, value: object
 ) -> None:
-    assert getattr(build(Config, {field: text}, "env"), field) == value
+    assert getattr(build(Config, {field: Text(text)}, "env"), field) == value
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_value_out_of_range_names_field_wanted_and_got(
     field: str, text: str, message: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        build(Config, {field: text}, "env")
+        build(Config, {field: Text(text)}, "env")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def test_no_number_of_a_configuration_is_infinite_or_nan(name: str, value: Any) 
     with pytest.raises(
         ConfigError, match=rf"^agent\.{name}: wanted a finite number, got \S"
     ):
-        build(Numbers, {name: value}, "agent")
+        build(Numbers, marked({name: value}), "agent")
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def test_a_default_is_finite_too_and_a_text_may_say_anything() -> None:
         ConfigError, match=r"agent\.most: wanted a finite number, got inf"
     ):
         build(Unbounded, {}, "agent")
-    assert build(Unbounded, {"most": "3"}, "agent").most == 3
+    assert build(Unbounded, {"most": Text("3")}, "agent").most == 3
     assert build(Config, {"name": "inf"}, "env").name == "inf"
 
 
@@ -133,7 +134,7 @@ def test_what_a_condition_wants_is_told_without_a_library_s_words() -> None:
         ConfigError,
         match=r"agent\.even: wanted a value that passes .*lambda.*, got '3'",
     ):
-        build(Numbers, {"even": "3"}, "agent")
+        build(Numbers, {"even": Text("3")}, "agent")
 
 
 def test_unknown_field_suggests_the_near_one() -> None:
@@ -144,7 +145,9 @@ def test_unknown_field_suggests_the_near_one() -> None:
 
 
 def test_commas_sweep_except_where_the_field_takes_them() -> None:
-    assert sweep(Config, {"size": "7,9", "positions": "a,b", "name": "a,b"}, "env") == {
+    assert sweep(
+        Config, marked({"size": "7,9", "positions": "a,b", "name": "a,b"}), "env"
+    ) == {
         "size": [7, 9],
         "positions": [["a", "b"]],
         "name": ["a,b"],
@@ -153,14 +156,14 @@ def test_commas_sweep_except_where_the_field_takes_them() -> None:
 
 def test_every_value_of_a_sweep_is_checked() -> None:
     with pytest.raises(ConfigError, match=r"env\.size: wanted .* got '99'"):
-        sweep(Config, {"size": "7,99"}, "env")
+        sweep(Config, {"size": Text("7,99")}, "env")
 
 
 def test_a_value_is_swept_once() -> None:
     with pytest.raises(
         ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"
     ):
-        sweep(Config, {"size": "7,9,7"}, "env")
+        sweep(Config, {"size": Text("7,9,7")}, "env")
 
 
 def test_settings_are_grouped_by_part() -> None:
@@ -214,13 +217,15 @@ def test_what_a_field_takes_is_told_in_words() -> None:
 
 
 def test_a_sweep_of_millions_is_refused() -> None:
-    swept = {name: ",".join(map(str, range(101))) for name in ("size", "density")}
+    swept = {name: Text(",".join(map(str, range(101)))) for name in ("size", "density")}
     with pytest.raises(ConfigError, match=r"at most 10,000 combinations .* got 10,201"):
         combinations(Swept, swept, "env")
 
 
 def test_swept_paths_are_texts_in_a_plan(tmp_path: Path) -> None:
-    swept, each = combinations(Swept, {"file": f"{tmp_path}/a,{tmp_path}/b"}, "env")
+    swept, each = combinations(
+        Swept, {"file": Text(f"{tmp_path}/a,{tmp_path}/b")}, "env"
+    )
     assert swept == {"file": [f"{tmp_path}/a", f"{tmp_path}/b"]}
     assert [one["file"] for one in each] == swept["file"]
 
