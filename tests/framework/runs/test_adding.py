@@ -206,7 +206,7 @@ def indexed(folder: str) -> set[tuple[object, ...]]:
 def test_probes_are_added_under_their_names_and_by_layer(
     run: Result, asking: Catalogue
 ) -> None:
-    deep = Choice(name="layered", alias="deep", config={"layer": "0,1"})
+    deep = Choice(name="layered", alias="deep", config={"layer": [0, 1]})
     stored = indexed(run.run)
     result = probe(
         run.run, [deep, Choice(name="where", alias="counterfactual")], asking
@@ -251,7 +251,7 @@ def test_what_is_stored_is_probed_without_the_model(
     """
     copytree(run.run, tmp_path / "copy")
     added = [
-        Choice(name="layered", alias="again", config={"layer": "1"}),
+        Choice(name="layered", alias="again", config={"layer": [1]}),
         Choice(name="where", alias="counterfactual"),
     ]
     expected = probe(tmp_path / "copy", added, asking)
@@ -266,7 +266,7 @@ def test_what_is_stored_is_probed_without_the_model(
     with pytest.raises(GdeError, match=r"^no weights here$"):
         probe(
             run.run,
-            [Choice(name="layered", alias="deep", config={"layer": "0"})],
+            [Choice(name="layered", alias="deep", config={"layer": [0]})],
             asking,
         )
     change(run, "DELETE FROM activations WHERE source = 'untrained' AND turn = 0")

@@ -144,14 +144,14 @@ def test_what_has_no_default_can_be_set(plugin: Plugin) -> None:
         "number has no default: --set silent.number=VALUE",
     )
     assert (
-        told(plugin, catalogue, settings={"silent": {"number": "3"}}).status == "broken"
+        told(plugin, catalogue, settings={"silent": {"number": 3}}).status == "broken"
     )
     with pytest.raises(ConfigError, match=r"silent\.number: wanted .*, got 'three'"):
         told(plugin, catalogue, settings={"silent": {"number": "three"}})
     with pytest.raises(
         UnknownName, match=r"unknown part of --set 'silence'\. Did you mean silent"
     ):
-        told(plugin, catalogue, settings={"silence": {"number": "3"}})
+        told(plugin, catalogue, settings={"silence": {"number": 3}})
 
 
 def test_a_plugin_that_cannot_be_loaded_is_broken(plugin: Plugin) -> None:

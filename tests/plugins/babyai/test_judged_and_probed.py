@@ -65,7 +65,7 @@ def test_the_true_map_has_every_kind_where_the_record_has_it(tmp_path: Path) -> 
     plan = Plan(
         environment=Choice(
             name="babyai",
-            config={"level": "UnblockPickup", "horizon": 4, "search": 0, "seeds": "2"},
+            config={"level": "UnblockPickup", "horizon": 4, "search": 0, "seeds": [2]},
         ),
         agent=Choice(name="omnibot"),
         metrics=("success",),  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from gde.request.settings import sweep
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence
 from gde.testing import check_environment
+from gde.validating import marked
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.environment import GridEnvironment
 from gde_plugins.grid.rendering.layout import render_text
@@ -180,7 +181,9 @@ def test_an_optimal_agent_goes_the_same_ways_under_any_names(tmp_path: Path) -> 
 
 def test_a_sweep_over_names_is_no_name() -> None:
     values = sweep(
-        GridConfig, {"actions": f"none,{COMPASS}", "symbols": f"none,{GLYPHS}"}, "env"
+        GridConfig,
+        marked({"actions": f"none,{COMPASS}", "symbols": f"none,{GLYPHS}"}),
+        "env",
     )
     assert values == {"actions": ["none", COMPASS], "symbols": ["none", GLYPHS]}
 
