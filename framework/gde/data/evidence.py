@@ -45,3 +45,9 @@ class Evidence:
 
     It raises GdeError where the recorded world can no longer be made.
     """
+
+    def __repr__(self) -> str:
+        """The numbers of its records, of which there may be millions."""
+        n, traces = len(self.trajectories), len(self.reward_traces)
+        fits = len(self.probe_reports)
+        return f"Evidence({n} episodes, {traces} reward traces, {fits} fits of probes)"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gde.data.json import Json
 
@@ -18,6 +19,10 @@ class Observation:
     text: str
     actions: tuple[str, ...] | None = None
     """The admissible actions, or None where any text may be tried."""
+    raw: Any = field(default=None, compare=False, repr=False)
+    """The observation in the form of the world's own library, e.g. an array of
+    Gymnasium. It is shown to agents and never recorded; None where there is none.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

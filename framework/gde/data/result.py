@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Interval
@@ -42,6 +43,8 @@ COLUMNS = (
     "source",
     "reason",
 )
+REASON = 160
+"""The most characters of a reason in a line about the whole result."""
 FEW_WORLDS = 10
 """Fewest worlds for a reliable interval."""
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -170,6 +173,15 @@ class Measurement:
                 f"{self.name}: a measurement has either a value or a reason, got {got}"
             )
 
+    def __str__(self) -> str:
+        """Name, labels, value, interval and unit, or the reason why there is none."""
+        if self.value is None:
+            return f"{self.label}: {self.reason}"
+        ends = (
+            "" if self.interval is None else " [{:.4g}, {:.4g}]".format(*self.interval)
+        )
+        return f"{self.label} {self.value:.4g}{ends} {self.unit}".rstrip()
+
     @property
     def identity(self) -> Identity:
         """Name and labels, which no two measurements of a run share."""
@@ -277,6 +289,41 @@ class Result:
     """The meanings of the measurements, as declared by their parts."""
     models: tuple[ModelUse, ...] = ()
     """The language models that answered, with what their answers took."""
+
+    def __repr__(self) -> str:
+        """The status, the headlines and, in the last line, what is missing."""
+        of = self.subject
+        lines = [
+            f"{self.status}: {self.run}: {of.agent} in {of.environment}, {of.episodes} episodes"
+        ]
+        meanings = self.meanings
+        for one in self.measurements:
+            if meanings[one.name].headline and not one.where:
+                lines.append(f"  {one}")
+        lines.append(f"  {len(self.measurements)} numbers in all, see to_frame()")
+        if self.missing:
+            lines.append(f"missing: {self.missing}")
+        return "\n".join(lines)
+
+    @property
+    def missing(self) -> str:
+        """What has failed, in one line; empty for nothing."""
+        of = self.subject
+        lost = []
+        if of.failed:
+            lost.append(f"{of.failed} of {of.episodes} episodes failed")
+        if of.turns and of.unusable == of.turns:
+            lost.append(f"none of {of.turns} answers was an action")
+
+        # The first failure of each part stands for all of them.
+        first: dict[str, str] = {}
+        for failure in self.failures:
+            part, _, _ = failure.subject.partition(" ")
+            if failure.stage == "rollout":
+                part = ""
+            reason = shorten(failure.reason, REASON)
+            first.setdefault(f"{failure.stage} {part}".strip(), reason)
+        return "; ".join((*lost, *(f"{part}: {why}" for part, why in first.items())))
 
     @property
     def meanings(self) -> Measures:

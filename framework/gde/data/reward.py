@@ -12,7 +12,9 @@ class Rewards:
     """One predicted reward for each step of a transcript."""
 
     values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
-    """(T,) rewards. A failure has no values, not NaN: see `failure`."""
+    """(T,) rewards, which may be given as any sequence of numbers. A failure has no
+    values, not NaN: see `failure`.
+    """
     failure: str = ""
     """The reason why there are no values; empty otherwise."""
     made_by: str = ""
@@ -21,6 +23,18 @@ class Rewards:
     """
     counts: Mapping[str, int] = field(default_factory=dict)
     """Counts of events that a reader should know of, e.g. {"asked again": 2}."""
+
+    def __post_init__(self) -> None:
+        try:
+            values = np.asarray(self.values)
+        except ValueError:
+            # Sequences of different lengths.
+            values = np.empty(0, dtype=object)
+        if values.dtype.kind not in "fiub":
+            # Arrays print on several lines; a message is one line.
+            got = " ".join(repr(self.values).split())[:80]
+            raise ValueError(f"rewards: wanted one number a step, got {got}")
+        object.__setattr__(self, "values", values)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -38,6 +38,10 @@ class Decision:
     """
 
     def __post_init__(self) -> None:
+        if not isinstance(self.action, str | None):
+            raise TypeError(
+                f"a decision wants the name of an action, got {self.action!r}"
+            )
         if (self.status == "ok") != (self.action is not None):
             raise ValueError(
                 f"a decision has an action exactly when it is ok, got {self.status!r} with {self.action!r}"

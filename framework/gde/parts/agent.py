@@ -1,12 +1,14 @@
 """Agents, which choose actions."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import update_wrapper
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from gde.data.observation import Observation, Task
 from gde.data.trajectory import Decision
+from gde.errors import GdeError
+from gde.parts.awaiting import settled
 from gde.parts.environment import Environment
 from gde.parts.simulator import Simulator
 
@@ -64,19 +66,87 @@ class HasActionProbabilities(Agent, Protocol):
 
 @dataclass
 class FunctionAgent:
-    """A plain function from observation to action, as an agent.
+    """A function from observation to action, sync or async, as an agent.
 
-    The agent is called like the function.
+    It gives the name of an action, or a `Decision`. The agent is called like the
+    function.
     """
 
-    choose: Callable[[Observation], str]
+    choose: Callable[[Observation], object]
+    prepare: Callable[[Brief], object] | None = None
+    """Called before the episode; None for nothing to prepare."""
 
     def __post_init__(self) -> None:
         # For the name alone, by which a run calls the agent.
         update_wrapper(self, self.choose)  # type: ignore[arg-type]
 
     def begin(self, brief: Brief) -> None:
-        """A function has nothing to prepare."""
+        """Prepare as the function does."""
+        if self.prepare is not None:
+            self.prepare(brief)
 
     async def act(self, observation: Observation) -> Decision:
-        return Decision.act(self.choose(observation))
+        """The function's choice.
+
+        Raises:
+            GdeError: it fails, or gives neither the name of an action nor a decision.
+        """
+        name = getattr(self.choose, "__qualname__", type(self.choose).__name__)
+        try:
+            chosen = await settled(self.choose(observation))
+        except GdeError:
+            raise
+        except Exception as error:
+            raise GdeError(f"{name}: {type(error).__name__}: {error}") from error
+        if isinstance(chosen, Decision):
+            return chosen
+        if isinstance(chosen, str):
+            return Decision.act(chosen)
+        names = f" ({', '.join(observation.actions)})" if observation.actions else ""
+        raise GdeError(
+            f"{name} must give the name of an action{names} or a Decision, got {chosen!r}"
+        )
+
+
+class HasPredict(Protocol):
+    """A policy in the form of Stable-Baselines3."""
+
+    def predict(self, observation: Any) -> Any:
+        """The number of an action, or its name; perhaps in a tuple with a state."""
+
+
+@dataclass
+class PolicyAgent:
+    """An object with `predict(observation)`, as an agent.
+
+    It is given the observation in its library's own form, where there is one.
+    """
+
+    policy: HasPredict
+    _actions: tuple[str, ...] = field(default=(), init=False)
+
+    def begin(self, brief: Brief) -> None:
+        """Note the names of the actions."""
+        self._actions = brief.task.actions or ()
+
+    async def act(self, observation: Observation) -> Decision:
+        """The predicted action, by its number among those of the task or by its name.
+
+        Raises:
+            GdeError: it is neither.
+        """
+        seen = observation if observation.raw is None else observation.raw
+        found = await settled(self.policy.predict(seen))
+        action = found[0] if isinstance(found, tuple) else found
+        if isinstance(action, str):
+            return Decision.act(action)
+
+        # Numbers come as Python's, NumPy's, or arrays of one of them.
+        number = action.item() if getattr(action, "size", 0) == 1 else action
+        if type(number) is int and 0 <= number < len(self._actions):
+            return Decision.act(self._actions[number])
+        name = f"{type(self.policy).__qualname__}.predict"
+        last = len(self._actions) - 1
+        raise GdeError(
+            f"{name} must give a number from 0 to {last} or the name of an action, got {action!r}"
+        )

@@ -1,12 +1,13 @@
 """Metrics, which turn evidence into numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from gde.data.evidence import Evidence
 from gde.data.measure import Measures
 from gde.data.result import Measurement, with_unit
+from gde.errors import GdeError
 from gde.parts.probe import Probe
 
 
@@ -36,11 +37,14 @@ class Declared:
         """A number that no measure declares, or none with a unit, keeps its own.
 
         Raises:
-            GdeError: a number has another unit than its measure.
+            GdeError: the metric gives anything else, or a number has another unit than
+            its measure.
         """
-        return [
-            with_unit(one, self.measures[one.name]) for one in self.metric(evidence)
-        ]
+        found = self.metric(evidence)
+        listed = list(found) if isinstance(found, Iterable) else [found]
+        if not all(isinstance(one, Measurement) for one in listed):
+            raise GdeError(f"wanted a list of gde.Measurement, got {found!r}")
+        return [with_unit(one, self.measures[one.name]) for one in listed]
 
 
 @runtime_checkable

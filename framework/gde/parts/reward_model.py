@@ -1,10 +1,15 @@
 """Reward models, which judge the progress of an episode."""
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
 
 from gde.data.reward import Rewards, RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
+from gde.parts.awaiting import settled
 
 
 @runtime_checkable
@@ -31,3 +36,34 @@ class RewardSource(Protocol):
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         """The rewards of an episode, or the reason why there are none."""
+
+
+@dataclass(frozen=True)
+class StepReward:
+    """A function of objective, observation and action, sync or async, as a reward model.
+
+    The reward of a step values its observation, which its action led to.
+    """
+
+    function: Callable[[str, str, str], Any]
+
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        values = []
+        for step in transcript.steps:
+            value = self.function(transcript.objective, step.observation, step.action)
+            values.append(await settled(value))
+        return Rewards(values=np.array(values))
+
+
+@dataclass(frozen=True)
+class TranscriptReward:
+    """A function of the transcript, sync or async, as a reward model.
+
+    It gives `Rewards`, or one number a step in any sequence.
+    """
+
+    function: Callable[[Transcript], Any]
+
+    async def rewards(self, transcript: Transcript) -> Rewards:
+        found = await settled(self.function(transcript))
+        return found if isinstance(found, Rewards) else Rewards(values=found)

@@ -103,13 +103,15 @@ def _behaviour(result: Result) -> str:
     for one in every:
         if one.numbers[0].value is not None and one.measure.name not in already:
             measured.append(one)
+    unusable = of.turns and of.unusable == of.turns
     phrases = []
     for finding in measured:
         if finding.measure.phrase and len(finding.numbers) == 1:
             text = estimate(finding.numbers[0], 0)
             phrases.append(finding.measure.phrase.replace("{}", text))
     if phrases:
-        return f"{subject} {_joined(phrases)}."
+        lost = f" None of its {of.turns} answers was an action." if unusable else ""
+        return f"{subject} {_joined(phrases)}.{lost}"
 
     if measured:
         listed = "; ".join(_listed(one) for one in measured[:LISTED])

@@ -11,6 +11,7 @@ from gde.errors import GdeError
 from gde.offers import AnyOffer, Capability, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
+from gde.request.forms import WANTED, as_part, is_part, is_policy, needed
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
@@ -26,27 +27,16 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
 """The methods that show that an object gives a capability. MAP, which only the record
 shows, follows from STATE.
 """
-METHODS = {
-    "environment": "step",
-    "agent": "act",
-    "probe": "fit",
-    "reward_model": "rewards",
-    "metric": "__call__",
-    "executor": "map",
-    "reporter": "render",
-}
-"""The method that tells a part of a kind from a function that makes one."""
 COPIED = {"environment", "agent"}
 """Kinds whose objects are copied, since every episode has its own."""
 MEASURING = {"probe", "metric"}
 """Kinds whose objects may say what their numbers mean, in an attribute `measures`."""
-FUNCTION = "a function from observation to action goes into FunctionAgent(...)"
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
     """Make the entry of the caller's offer, object, class or function.
 
-    A class or function makes the part.
+    A class, or a function without arguments, makes the part. Another function is one.
 
     An agent belongs to one episode and an environment to one at a time, so those that
     are given as objects are copied.
@@ -99,16 +89,16 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
         raise GdeError(
             f"{choice.label}.{field}: an object is configured where it is made; leave the setting out"
         )
+    if kind == "metric" and inspect.iscoroutinefunction(part):
+        raise GdeError(f"{whose}: wanted a plain function, got an async one")
     made_by_calling = _is_maker(kind, part, whose)
-    if not made_by_calling and kind in COPIED:
+    is_copied = kind in COPIED and not made_by_calling and not is_policy(part)
+    if is_copied:
         _check_copies(part, whose)
 
     def make(_: NoConfig, __: Context) -> Any:
-        if made_by_calling:
-            return _made(kind, part, whose)
-        if kind in COPIED:
-            return deepcopy(part)
-        return part
+        given = _made(kind, part, whose) if made_by_calling else part
+        return as_part(kind, deepcopy(given) if is_copied else given, choice.label)
 
     # A function does not have the methods of what it makes, so an environment is made
     # as an example.
@@ -132,54 +122,20 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:
     """Whether a part is made by calling this, else it is one."""
-    method = METHODS[kind]
-    is_class = isinstance(part, type)
-
-    # A metric is called itself, so its method tells nothing.
-    if not is_class and kind != "metric" and hasattr(part, method):
+    if is_part(kind, part):
         return False
+    wanted = f"wanted {WANTED[kind]}, or a class or function without arguments that makes one"
     if not callable(part):
-        wanted = (
-            f"with {method}(), or a class or function without arguments that makes one"
-        )
-        raise GdeError(f"{whose}: wanted an object {wanted}, got {part!r}")
-
-    # A function of one argument, the evidence, is a metric; without arguments it makes
-    # one.
-    needed = _needed(part)
-    if kind == "metric" and not is_class and len(needed) == 1:
-        return False
-
-    if needed:
-        wanted = "give an object, or a function without arguments that makes one"
-        if kind == "agent":
-            wanted += f"; {FUNCTION}"
-        raise GdeError(f"{whose} cannot be made without {', '.join(needed)}: {wanted}")
+        raise GdeError(f"{whose}: {wanted}, got {part!r}")
+    if arguments := ", ".join(each.name for each in needed(part)):
+        raise GdeError(f"{whose} cannot be made without {arguments}: {wanted}")
     return True
-
-
-def _needed(maker: Any) -> list[str]:
-    """The arguments that a call needs."""
-    try:
-        parameters = inspect.signature(maker).parameters.values()
-    # Some built-in classes do not tell.
-    except ValueError:
-        return []
-
-    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [
-        each.name
-        for each in parameters
-        if each.default is each.empty and each.kind not in optional
-    ]
 
 
 def _made(kind: str, maker: Any, whose: str) -> Any:
     part = maker()
-    if not hasattr(part, METHODS[kind]):
-        raise GdeError(
-            f"{whose}: wanted it to make an object with {METHODS[kind]}(), got {part!r}"
-        )
+    if not is_part(kind, part):
+        raise GdeError(f"{whose}: wanted it to make {WANTED[kind]}, got {part!r}")
     return part
 
 

@@ -1,7 +1,8 @@
 """The last stages of a run: measure, store the result, report."""
 
+import logging
 import warnings
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from gde.stages.verdicts import results
 from gde.store import manifest
 from gde.store.journal import RETRIED, Journal
 
+LOG = logging.getLogger(__name__)
 EARLIER = "keeps its earlier numbers"
 
 
@@ -75,19 +77,22 @@ def conclude(
         probes = run.journal.probes()
         saved = _saved(earlier, failing, (*measured, *decoded), probes)
 
+    failed = secrets.scrubbed_failures(failed)
+    _warn(failed)
     measurements = (*kept, *measured, *saved, *decoded)
     failures = failures_before(run.journal, run.ready, evidence)
     if earlier:
         failures += _kept_failures(run, earlier)
     failures += _with_note(failed, saved)
     scrubbed = secrets.scrubbed_failures(failures)
+    status = _status(measurements, scrubbed, evidence)
 
     models = models_used(run.journal, run.ready.plan, run.ready.how.prices)
     result = Result(
         run=str(run.folder.path),
-        status=_status(measurements, scrubbed, evidence),
+        status=status,
         plan_hash=run.plan_hash,
-        measurements=measurements,
+        measurements=(*measurements, *_missing(failed, measurements)),
         failures=scrubbed,
         provenance=_origin(run, earlier, models),
         subject=about,
@@ -100,7 +105,8 @@ def conclude(
     pages, unrendered = render_all(run, result, evidence)
     if unrendered:
         failed = secrets.scrubbed_failures(unrendered)
-        status: RunStatus = "partial" if result.status == "ok" else result.status
+        _warn(failed)
+        status = "partial" if result.status == "ok" else result.status
         result = replace(result, status=status, failures=result.failures + failed)
         run.folder.write_result(result, run.journal)
     # Whoever goes on makes all reports again if one is missing.
@@ -189,8 +195,13 @@ def _saved(
             return []
 
     lost = set(failing).difference(one.source for one in now)
-    saved = [one for one in earlier.measurements if one.source in lost]
-    return [one for one in saved if one.identity not in known]
+    saved = []
+    for one in earlier.measurements:
+        # It may have failed earlier too.
+        failed_before = one.value is None and one.name == one.source
+        if one.source in lost and one.identity not in known and not failed_before:
+            saved.append(one)
+    return saved
 
 
 def _with_note(
@@ -205,6 +216,26 @@ def _with_note(
             reason = f"{reason} ({EARLIER})"
         marked.append(replace(failure, reason=reason))
     return marked
+
+
+def _missing(
+    failed: Sequence[Failure], measurements: Sequence[Measurement]
+) -> Iterator[Measurement]:
+    """Yield a number without a value for each metric that has failed without any."""
+    measured = {one.source for one in measurements}
+    names = {one.identity for one in measurements}
+    for failure in failed:
+        metric = _first_word(failure.subject)
+        reason = failure.reason or "it failed"
+        row = Measurement(name=metric, value=None, n=0, source=metric, reason=reason)
+        if metric not in measured and row.identity not in names:
+            measured.add(metric)
+            yield row
+
+
+def _warn(failed: Sequence[Failure]) -> None:
+    for one in failed:
+        LOG.warning("%s %s: %s", one.stage, one.subject, one.reason)
 
 
 def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:

@@ -1,6 +1,7 @@
 """The main job: a plan through all stages to a result, also after a stop."""
 
 import asyncio
+import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -30,6 +31,7 @@ from gde.store.journal import Journal
 from gde.store.trust import trust_still
 from gde.validating import checked
 
+LOG = logging.getLogger(__name__)
 OutputT = TypeVar("OutputT")
 
 
@@ -41,6 +43,7 @@ def evaluate(
     watch: Watch = ignore,
     *,
     how: How | None = None,
+    strict: bool = False,
     questions: Sequence[Question] = (),
 ) -> Result:
     """Run a plan in a new folder (`out`, or one under runs/) and give its result.
@@ -50,13 +53,29 @@ def evaluate(
     done as the user's settings say. The questions of a preflight count against its
     limits.
 
+    A part that fails is warned of at once by the logger `gde`. The result has the
+    reasons, and the numbers of all other parts.
+
+    Args:
+        plan: what is measured.
+        out: the run folder.
+        catalogue: the parts that are offered.
+        watch: receives the run's progress.
+        how: the run is done.
+        strict: whether the failure of a part raises, once the result is stored.
+        questions: that a preflight has asked.
+
     Raises:
-        GdeError: the plan is refused; nothing has been written. RunFailed: the run was
-        stopped from outside, e.g. by a full disk; `resume` goes on. KeyboardInterrupt:
-        it was interrupted; `resume` goes on.
+        GdeError: the plan is refused, and nothing has been written; or a part has
+        failed, under `strict`. RunFailed: the run was stopped from outside, e.g. by a
+        full disk; `resume` goes on. KeyboardInterrupt: it was interrupted; `resume` goes
+        on.
     """
     ready = prepare(plan, catalogue, how)
-    return _beside_loops(lambda stop: _evaluate(ready, out, watch, stop, questions))
+    return _told(
+        _beside_loops(lambda stop: _evaluate(ready, out, watch, stop, questions)),
+        strict,
+    )
 
 
 @checked
@@ -67,6 +86,7 @@ async def aevaluate(
     watch: Watch = ignore,
     *,
     how: How | None = None,
+    strict: bool = False,
 ) -> Result:
     """Run a plan as `evaluate` does, without blocking the event loop.
 
@@ -76,7 +96,7 @@ async def aevaluate(
     ready = prepare(plan, catalogue, how)
     work = asyncio.ensure_future(asyncio.to_thread(_evaluate, ready, out, watch, stop))
     try:
-        return await asyncio.shield(work)
+        return _told(await asyncio.shield(work), strict)
     except asyncio.CancelledError:
         stop.set()
         await asyncio.wait([work])
@@ -158,6 +178,16 @@ def _resume(
             journal.forget_failed()
         with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
             return _complete(run)
+
+
+def _told(result: Result, strict: bool) -> Result:
+    """A result, of which it is said, or raised, what is missing."""
+    if result.missing:
+        text = f"{result.run}: {result.status}, missing: {result.missing}"
+        if strict:
+            raise GdeError(text)
+        LOG.warning("%s", text)
+    return result
 
 
 def _label(ready: Ready) -> str:

@@ -46,6 +46,8 @@ def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(fields)
     # The seconds that an answer took differ from run to run.
     found.pop("seconds", None)
+    # Never recorded.
+    found.pop("raw", None)
     for name, value in found.items():
         if isinstance(value, np.ndarray):
             found[name] = value.tolist()

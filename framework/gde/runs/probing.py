@@ -118,8 +118,11 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
             run.watch(Progress("probes", done, len(work), fit.name))
             if known.get(fit.name) != origin:
                 fitted = next(fits)
-                run.journal.keep_traceback(fitted.report.reason, fitted.traceback)
-                write_report(run.journal, run.folder.probes, fitted.report, origin)
+                report = fitted.report
+                if report.reason:
+                    whose = f"probe {fit.name}"
+                    run.journal.tell_failure(whose, report.reason, fitted.traceback)
+                write_report(run.journal, run.folder.probes, report, origin)
     manifest.end(run.journal, "probes")
     run.watch(Progress("probes", len(work), len(work)))
 

@@ -272,7 +272,7 @@ def turn_of(
         )
     return Turn(
         index=index,
-        observation=observation,
+        observation=replace(observation, raw=None),
         decision=decision,
         reward=outcome.reward,
         terminated=outcome.terminated,

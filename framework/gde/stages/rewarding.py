@@ -157,7 +157,8 @@ async def trace(
     except BaseException as error:
         pass_on(error)
         if journal is not None:
-            journal.keep_traceback(reason_of(error), traceback_of(error))
+            whose = f"reward model {shown.name} on {trajectory.key}"
+            journal.tell_failure(whose, reason_of(error), traceback_of(error))
         return _failed(shown.name, trajectory, error)
 
 
@@ -181,6 +182,5 @@ def _check(found: RewardTrace, n_turns: int) -> None:
     values = found.values
     if found.failure:
         return
-    is_number = values.dtype.kind in "fiub"
-    if values.shape != (n_turns,) or not (is_number and np.isfinite(values).all()):
+    if values.shape != (n_turns,) or not np.isfinite(values).all():
         raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {values}")

@@ -203,7 +203,7 @@ class _Rollout:
             ):
                 return
             reason = reason_of(error)
-            self.journal.keep_traceback(reason, traceback_of(error))
+            self.journal.tell_failure(f"episode {key}", reason, traceback_of(error))
             if episode is not None and episode.begun:
                 await self.journal.end(key, "failed", reason, None)
             else:

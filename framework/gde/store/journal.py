@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ from gde.store import digests, manifest, rows
 from gde.store.damage import ADVICE, decoding
 from gde.store.database import Database, Statement
 
+LOG = logging.getLogger(__name__)
 ASKER = "asker"
 """The note of the process that alone may ask models, by a number of its own."""
 RESUMED = "resumed with"
@@ -124,6 +126,8 @@ class Journal(Database):
         """
         self._asked: set[str] = set()
         """The notes on asked models that this process has written."""
+        self._told: set[str] = set()
+        """The reasons of failures that this process has warned of."""
         self.asker: str | None = None
         """What `asking_alone` has noted; None outside of it."""
         self.together = False
@@ -303,8 +307,11 @@ class Journal(Database):
         ended = _ending(key, ending, failure, state)
         await self._now(str(key), *ended, *also)
 
-    def keep_traceback(self, reason: str, text: str) -> None:
-        """Keep the traceback of the first failure with this reason, if not empty."""
+    def tell_failure(self, subject: str, reason: str, text: str) -> None:
+        """Warn of the first failure with this reason and keep its traceback, if any."""
+        if reason not in self._told:
+            self._told.add(reason)
+            LOG.warning("%s: %s", subject, self.secrets.scrubbed(reason))
         if not text:
             return
         few = f"(SELECT count(*) FROM facts WHERE name LIKE '{TRACEBACK}%') < {TRACEBACKS}"

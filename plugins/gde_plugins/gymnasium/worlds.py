@@ -153,6 +153,7 @@ class GymnasiumWorld:
         return Observation(
             text=self._text(observation, self.environment),
             actions=names or self.actions,
+            raw=observation,
         )
 
     def _identify(self) -> str:

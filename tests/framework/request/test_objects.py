@@ -23,6 +23,7 @@ from gde import (
     NoConfig,
     Offer,
     Plan,
+    Trajectory,
     read_plan,
     write_plan,
 )
@@ -33,6 +34,10 @@ from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor, ScriptedAgent
+
+
+async def later(episode: Trajectory) -> float:
+    return 0.0
 
 
 def ready(**parts: Any) -> Ready:
@@ -161,24 +166,32 @@ def test_a_plan_knows_objects_by_name_and_its_hash_is_stable(tmp_path: Path) -> 
 
 WRONG: list[tuple[Callable[[], object], str]] = [
     (
-        lambda: ready(agent=go_right),
-        r"agent 'go_right' cannot be made without observation: .* into FunctionAgent",
-    ),
-    (
         lambda: ready(agent=lambda a, b: None),
-        r"agent '<lambda>' cannot be made without a, b: give an object",
+        r"agent '<lambda>' cannot be made without a, b: wanted a function of the observ",
     ),
     (
         lambda: ready(metrics=[lambda a, b: []]),
-        r"metric '<lambda>' cannot be made without a, b: give an object",
+        r"metric '<lambda>' cannot be made without a, b: wanted a function of an episode",
+    ),
+    (
+        lambda: ready(metrics=[later]),
+        "metric 'later': wanted a plain function, got an async one",
+    ),
+    (
+        lambda: ready(rewards=[lambda a, b: 0.0]),
+        r"reward model '<lambda>' cannot be made without a, b: .*goal, observation and",
     ),
     (
         lambda: ready(environment=ScriptedAgent()),
-        r"environment 'ScriptedAgent': wanted an object with step\(\), or",
+        r"environment 'ScriptedAgent': wanted an object with task\(\), or",
     ),
     (
         lambda: ready(environment=lambda: 5),
-        r"environment '<lambda>': wanted it to make an object with step\(\), got 5",
+        r"environment '<lambda>': wanted it to make an object with task\(\), got 5",
+    ),
+    (
+        lambda: made(ready(agent=lambda: 5).agent),
+        r"agent '<lambda>': wanted it to make a function of the observation.*got 5",
     ),
     (
         lambda: ready(environment=lambda: 1 / 0),
@@ -216,4 +229,4 @@ def test_what_is_no_part_is_refused_with_what_to_do(
 
 
 def test_a_class_of_what_cannot_be_copied_will_do() -> None:
-    assert made(ready(agent=Locked).agent).lock is not None
+    made(ready(agent=Locked).agent)

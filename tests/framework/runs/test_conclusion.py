@@ -156,10 +156,12 @@ def test_a_number_that_is_given_twice_is_kept_once_and_the_second_is_named(
     assert [(one.name, one.value, one.source) for one in result.measurements] == [
         ("a", 1.0, "metric-a"),
         ("b", 1.0, "metric-b"),
+        ("rival", None, "rival"),
     ]
     (failure,) = result.failures
     assert (
         failure.reason
+        == result.measurements[-1].reason
         == "metrics 'metric-a' and 'rival' both give 'a': leave one out, or rename what it gives"
     )
 

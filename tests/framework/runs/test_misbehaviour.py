@@ -430,7 +430,10 @@ def test_a_metric_fails_whatever_it_raises(
     assert [(one.stage, one.reason) for one in result.failures] == [
         ("metric", "Odd: number")
     ]
-    assert [one.source for one in result.measurements] == ["success"]
+    assert [(one.name, one.reason) for one in result.measurements] == [
+        ("success", ""),
+        ("odd", "Odd: number"),
+    ]
 
 
 class Stumbling:

@@ -116,7 +116,7 @@ def raising(error: Exception) -> Callable[[Transcript], object]:
         ),
         (
             lambda one: np.zeros(len(one.steps), dtype=complex),
-            "ValueError: wanted 3 finite rewards",
+            r"ValueError: rewards: wanted one number a step, got array\(\[0",
         ),
     ],
 )

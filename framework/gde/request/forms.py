@@ -1,0 +1,105 @@
+"""The forms in which a caller may give a part of his own."""
+
+import inspect
+from typing import Any
+
+from gde.data.trajectory import Trajectory
+from gde.numerics.episode_metric import EpisodeMetric
+from gde.numerics.numbers import Mean
+from gde.parts.agent import FunctionAgent, HasActionProbabilities, PolicyAgent
+from gde.parts.reward_model import StepReward, TranscriptReward
+
+METHODS = {
+    "environment": ("task",),
+    "agent": ("act", "predict"),
+    "probe": ("fit",),
+    "reward_model": ("rewards",),
+    "executor": ("map",),
+    "reporter": ("render",),
+}
+"""The methods, any of which tells a part of a kind from a function that makes one."""
+ARGUMENTS = {"agent": (1,), "reward_model": (1, 3), "metric": (1,)}
+"""The numbers of arguments of functions that are parts themselves."""
+WANTED = {
+    "environment": "an object with task()",
+    "agent": "a function of the observation, an object with act() or predict()",
+    "probe": "an object with fit()",
+    "reward_model": "a function of the transcript, or of goal, observation and action, an object with rewards()",
+    "metric": "a function of an episode or of the evidence",
+    "executor": "an object with map()",
+    "reporter": "an object with render()",
+}
+"""What a part of a kind is, for messages."""
+
+
+def needed(function: Any) -> list[inspect.Parameter]:
+    """The arguments that a call needs."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    # Some built-in classes do not tell.
+    except ValueError:
+        return []
+
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        each
+        for each in parameters
+        if each.default is each.empty and each.kind not in optional
+    ]
+
+
+def is_part(kind: str, value: Any) -> bool:
+    """Whether a value is a part of a kind, not what makes one."""
+    if isinstance(value, type):
+        return False
+    if any(hasattr(value, method) for method in METHODS.get(kind, ())):
+        return True
+    return callable(value) and len(needed(value)) in ARGUMENTS.get(kind, ())
+
+
+def as_part(kind: str, given: Any, name: str) -> Any:
+    """A part in the full form of its kind, from one in any form.
+
+    Args:
+        kind: of the part.
+        given: for which `is_part` holds.
+        name: of the part in the run.
+    """
+    if kind == "agent":
+        return _agent(given)
+    if kind == "reward_model":
+        if hasattr(given, "rewards"):
+            return TranscriptReward(given.rewards)
+        of_transcript = len(needed(given)) == 1
+        return TranscriptReward(given) if of_transcript else StepReward(given)
+    if kind == "metric" and _takes_episode(given):
+        return EpisodeMetric(
+            columns=("value",),
+            facts=lambda episode, _: {"value": given(episode)},
+            numbers=(Mean(name, "value", share=False),),
+        )
+    return given
+
+
+def _agent(given: Any) -> Any:
+    if isinstance(given, FunctionAgent | HasActionProbabilities):
+        return given
+    if is_policy(given):
+        return PolicyAgent(given)
+    if hasattr(given, "act"):
+        return FunctionAgent(given.act, getattr(given, "begin", None))
+    return FunctionAgent(given)
+
+
+def is_policy(given: Any) -> bool:
+    """Whether an agent is the policy of a library, which keeps nothing between turns."""
+    return hasattr(given, "predict") and not hasattr(given, "act")
+
+
+def _takes_episode(metric: Any) -> bool:
+    """Whether a metric's argument is called `episode`, or is said to be a trajectory."""
+    argument = needed(metric)[0]
+    return argument.name == "episode" or argument.annotation in (
+        Trajectory,
+        "Trajectory",
+    )
