@@ -15,6 +15,7 @@ from .data.completion import Sampling as Sampling
 from .data.completion import Tokenization as Tokenization
 from .data.evidence import Evidence as Evidence
 from .data.figure import Figure as Figure
+from .data.frame import Table as Table
 from .data.how import How as How
 from .data.mdp import Policy as Policy
 from .data.mdp import TabularMDP as TabularMDP
@@ -84,6 +85,9 @@ from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .reporting.notebook import plot as plot
 from .reporting.notebook import summary as summary
+from .reporting.run import Run as Run
+from .reporting.run import compare as compare
+from .reporting.run import open as open
 from .request.catalogue import Catalogue as Catalogue
 from .request.catalogue import load_plugins as load_plugins
 from .request.planfile import read_plan as read_plan

@@ -80,7 +80,7 @@ def command(
     tables are their pages' rows, corrected together.
     """
     from gde.cli.study_differences import compare_and_show
-    from gde.comparisons.comparison import compare_runs, comparison_json
+    from gde.comparisons.comparison import compare_runs, comparison_json, named
     from gde.comparisons.leaderboard import rank_contenders
     from gde.errors import GdeError
     from gde.reporting.terminal.contest_screen import contest_screen
@@ -105,7 +105,7 @@ def command(
         return
     if of_two or (len(runs) < 2 and not boards):
         raise GdeError(f"compare: wanted two runs; got {len(runs)}")
-    found = compare_runs(_named(runs)) if len(runs) > 1 else None
+    found = compare_runs(named(runs)) if len(runs) > 1 else None
     if as_json:
         told = comparison_json(found) if found else {}
         ranked = [asdict(one) for one in boards]
@@ -123,19 +123,6 @@ def _runs_of(given: Path) -> "Iterable[Path]":
     from gde.comparisons.contest import is_contest, members
 
     return members(given).values() if is_contest(given) else [given]
-
-
-def _named(runs: "Sequence[Path]") -> "Mapping[str, Path]":
-    """The runs by the names of their folders, or by their paths where these repeat."""
-    from gde.errors import GdeError
-
-    if len({run.resolve() for run in runs}) < len(runs):
-        raise GdeError("compare: a run is named twice; choose different runs")
-    names = [run.resolve().name for run in runs]
-    return {
-        name if names.count(name) == 1 else str(run): run
-        for name, run in zip(names, runs, strict=True)
-    }
 
 
 def _compare_two(

@@ -1,6 +1,6 @@
 """Any number of runs side by side: every pair of them compared, and their ranking."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,14 @@ class Comparison:
     reason: str = ""
     """Why they could not be compared; empty if they were."""
 
+    def __repr__(self) -> str:
+        """The contenders and, of each pair, the number of compared measurements."""
+        lines = [f"{self.status}: {', '.join(self.runs)} {self.reason}".rstrip()]
+        for one in self.compared:
+            a, b = self.pair(one)
+            lines.append(f"  {a} and {b}: {len(one.rows)} numbers, see compared")
+        return "\n".join(lines)
+
     @property
     def status(self) -> RunStatus:
         """The worst status of the runs; partial if they could not be compared."""
@@ -47,6 +55,21 @@ class Comparison:
         names = {str(path): name for name, path in self.runs.items()}
         a, b = (names[side.run] for side in one.runs)
         return a, b
+
+
+def named(runs: Sequence[Path]) -> Mapping[str, Path]:
+    """The runs by the names of their folders, or by their paths where these repeat.
+
+    Raises:
+        GdeError: one is named twice.
+    """
+    if len({run.resolve() for run in runs}) < len(runs):
+        raise GdeError("compare: a run is named twice; choose different runs")
+    names = [run.resolve().name for run in runs]
+    return {
+        name if names.count(name) == 1 else str(run): run
+        for name, run in zip(names, runs, strict=True)
+    }
 
 
 def compare_runs(

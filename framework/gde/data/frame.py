@@ -1,4 +1,4 @@
-"""Rows as a pandas frame."""
+"""Rows as columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,34 +9,58 @@ if TYPE_CHECKING:
     import pandas
 
 
-def frame(
-    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], whose: str
-) -> "pandas.DataFrame":
-    """A frame of the rows, in their order.
+class Table(dict[str, list[Any]]):
+    """Columns of equal length, by name.
 
-    Args:
-        rows: column to value. They are read once and not kept.
-        columns: the first columns, present even without rows. Others follow in the
-            order of first appearance.
-        whose: the name of the caller, for messages.
-
-    Raises:
-        MissingExtra: pandas is not installed.
+    `pandas.DataFrame(table)`, `polars.DataFrame(table)` and `pyarrow.table(table)` take
+    it as it is. An absent value is None.
     """
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise MissingExtra(whose, ["pandas"], "frames") from None
 
-    values: dict[str, list[Any]] = {name: [] for name in columns}
-    for n, row in enumerate(rows):
-        # A new column is empty in all earlier rows.
-        for name in row:
-            if name not in values:
-                values[name] = [None] * n
-        for name, column in values.items():
-            column.append(row.get(name))
-    return pandas.DataFrame(values)
+    @classmethod
+    def of(
+        cls, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()
+    ) -> "Table":
+        """The columns of rows, in their order.
+
+        Args:
+            rows: column to value. They are read once and not kept.
+            columns: the first columns, present even without rows. Others follow in the
+                order of first appearance.
+        """
+        table = cls({name: [] for name in columns})
+        for n, row in enumerate(rows):
+            # A new column is empty in all earlier rows.
+            for name in row:
+                if name not in table:
+                    table[name] = [None] * n
+            for name, column in table.items():
+                column.append(row.get(name))
+        return table
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows: {', '.join(self)})"
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(next(iter(self.values()), ()))
+
+    def rows(self, places: Iterable[int]) -> "Table":
+        """The rows at these places, in this order."""
+        chosen = [*places]
+        return Table({name: [c[i] for i in chosen] for name, c in self.items()})
+
+    def to_pandas(self, whose: str = "to_pandas") -> "pandas.DataFrame":
+        """A frame; `whose` is the name of the caller, for messages.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise MissingExtra(whose, ["pandas"], "frames") from None
+        return pandas.DataFrame(self)
 
 
 def beside(

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from gde.data.frame import beside, frame
+from gde.data.frame import Table, beside
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure, Measures
 from gde.data.model_use import ModelUse
@@ -345,7 +345,7 @@ class Result:
         for one in self.measurements:
             title, _ = meanings[one.name].titled(one.where)
             rows.append(_row(one, title))
-        return frame(rows, COLUMNS, "Result.to_frame")
+        return Table.of(rows, COLUMNS).to_pandas("Result.to_frame")
 
 
 def _row(one: Measurement, title: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The episodes of runs as a table, for pandas."""
+"""The episodes of runs as a table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gde.data.episode_table import Tabulated
 from gde.data.evidence import Evidence
-from gde.data.frame import beside, frame
+from gde.data.frame import Table, beside
 from gde.data.model_use import Usage
 from gde.offers import MetricOffer
 from gde.request.catalogue import Catalogue
@@ -35,7 +35,7 @@ COLUMNS = (
 Row = dict[str, Any]
 
 
-def episodes_frame(*runs: Path | str) -> "pandas.DataFrame":
+def episodes_table(*runs: Path | str) -> Table:
     """One row an episode of some runs.
 
     Columns: `run` (its folder), `agent`, `model`, `environment`, `episode` (its key),
@@ -44,7 +44,7 @@ def episodes_frame(*runs: Path | str) -> "pandas.DataFrame":
     `seconds` that these took, `cost`. Then one for each label of worlds and sweep (a label
     that is called like one of the others is `label.NAME`), one for each fact of a metric,
     `METRIC.FACT` (`success` by its own name), and one for each setting of agent and
-    environment, `agent.NAME` and `env.NAME`. What an episode does not have is missing.
+    environment, `agent.NAME` and `env.NAME`. What an episode does not have is None.
 
     Facts that a run does not keep are asked for, and kept nowhere.
 
@@ -52,12 +52,21 @@ def episodes_frame(*runs: Path | str) -> "pandas.DataFrame":
         *runs: their folders.
 
     Raises:
-        MissingExtra: pandas is not installed.
         GdeError: there is no such run.
     """
     catalogue = Catalogue.default()
     rows = chain.from_iterable(_rows(Path(run), catalogue) for run in runs)
-    return frame(rows, COLUMNS, "episodes_frame")
+    return Table.of(rows, COLUMNS)
+
+
+def episodes_frame(*runs: Path | str) -> "pandas.DataFrame":
+    """`gde.open(run).episodes` of any number of runs, one after the other, as a frame.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+        GdeError: there is no such run.
+    """
+    return episodes_table(*runs).to_pandas("episodes_frame")
 
 
 def _rows(run: Path, catalogue: Catalogue) -> Iterator[Row]:

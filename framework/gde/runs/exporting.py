@@ -86,10 +86,11 @@ def _jsonl(run: Path, file: TextIO) -> int:
 
 def _messages(run: Path, file: TextIO) -> int:
     trajectories = load_evidence(run).trajectories
-    return _lines(chain.from_iterable(map(_turns, trajectories)), file)
+    return _lines(chain.from_iterable(map(messages, trajectories)), file)
 
 
-def _turns(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
+def messages(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
+    """Each turn as `export` writes it in the form "messages"."""
     for turn in trajectory.turns:
         decision = turn.decision
         completion = decision.completion

@@ -1,11 +1,11 @@
-"""The turns of a run as a table, for pandas."""
+"""The turns of a run as a table."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gde.data.evidence import Evidence
-from gde.data.frame import beside, frame
+from gde.data.frame import Table, beside
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import is_optimal
 from gde.stages.evidence import load_evidence
@@ -27,7 +27,7 @@ COLUMNS = (
 )
 
 
-def turns_frame(run: Path | str | Evidence) -> "pandas.DataFrame":
+def turns_table(run: Path | str | Evidence) -> Table:
     """One row a turn of a run, read episode by episode.
 
     Columns: `episode`, `world`, `index`, `action` (missing where the decision could not
@@ -35,17 +35,26 @@ def turns_frame(run: Path | str | Evidence) -> "pandas.DataFrame":
     `value` (optimal expected return before the decision), `success`, `tokens` (of the
     completion that decided), then one for each label of worlds and sweep; a label that
     is called like one of the others is `label.NAME`. What a turn does not have is
-    missing.
+    None.
 
     Args:
         run: the folder of a run, or its evidence.
 
     Raises:
-        MissingExtra: pandas is not installed.
         GdeError: there is no such run.
     """
     evidence = run if isinstance(run, Evidence) else load_evidence(run)
-    return frame(_rows(evidence.trajectories), COLUMNS, "turns_frame")
+    return Table.of(_rows(evidence.trajectories), COLUMNS)
+
+
+def turns_frame(run: Path | str | Evidence) -> "pandas.DataFrame":
+    """`gde.open(run).turns` as a frame.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+        GdeError: there is no such run.
+    """
+    return turns_table(run).to_pandas("turns_frame")
 
 
 def _rows(trajectories: Iterable[Trajectory]) -> Iterator[Mapping[str, Any]]:

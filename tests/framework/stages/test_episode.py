@@ -241,7 +241,7 @@ class Mute(ScriptedAgent):
     """Decides nothing."""
 
     async def act(self, observation: Observation) -> Decision:
-        return "RIGHT"  # type: ignore[return-value]
+        return None  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ class Mute(ScriptedAgent):
         ),
         (
             {"agent": Choice.of(Mute)},
-            "TypeError: act must give a Decision, got 'RIGHT'",
+            "Mute.act must give the name of an action (LEFT, RIGHT) or a Decision, got None",
         ),
     ],
 )
