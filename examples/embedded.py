@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gde import Choice, FunctionAgent, Observation, Plan, evaluate, load_evidence
+from gde import Choice, Observation, Plan, evaluate, load_evidence
 
 
 def towards_goal(observation: Observation) -> str:
@@ -28,7 +28,7 @@ def main() -> None:
     """Print success on open and walled grids, then part of the record."""
     plan = Plan(
         environment=Choice(name="grid", config={"size": 7, "density": [0.0, 1.0]}),
-        agent=FunctionAgent(towards_goal),
+        agent=towards_goal,
         metrics=["success", "accuracy"],
         episodes=12,
     )

@@ -274,13 +274,15 @@ def test_the_embedding_page_runs(tmp_path: Path) -> None:
         EMBEDDING.read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     importable = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
     shown = run(
         sys.executable, "-c", "\n".join(blocks), folder=tmp_path, PYTHONPATH=importable
     )
-    assert len(re.findall(r"^\d+ +success ", shown, re.MULTILINE)) == 3
-    assert len(re.findall(r"^runs/\S+ ok$", shown, re.MULTILINE)) == 4
+    assert len(re.findall(r"^ok: runs/\S+: ", shown, re.MULTILINE)) == 5
+    assert len(re.findall(r"^  success ", shown, re.MULTILINE)) == 5
+    assert re.search(r"^Table\(\d+ rows: episode, ", shown, re.MULTILINE)
+    assert "noisy and again: " in shown
     assert "['ok', 'ok']" in shown
     assert "FrozenLake-v1 optimal [1.0, 6.0]" in shown
     assert "counted: ok" in shown

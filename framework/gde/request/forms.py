@@ -21,7 +21,7 @@ METHODS = {
 ARGUMENTS = {"agent": (1,), "reward_model": (1, 3), "metric": (1,)}
 """The numbers of arguments of functions that are parts themselves."""
 WANTED = {
-    "environment": "an object with task()",
+    "environment": "an object with task(), as gde_plugins.gymnasium.from_gymnasium(ENV) makes one",
     "agent": "a function of the observation, an object with act() or predict()",
     "probe": "an object with fit()",
     "reward_model": "a function of the transcript, or of goal, observation and action, an object with rewards()",

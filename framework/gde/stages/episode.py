@@ -272,7 +272,7 @@ def turn_of(
         )
     return Turn(
         index=index,
-        observation=replace(observation, raw=None),
+        observation=observation,
         decision=decision,
         reward=outcome.reward,
         terminated=outcome.terminated,

@@ -183,11 +183,11 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ready(environment=ScriptedAgent()),
-        r"environment 'ScriptedAgent': wanted an object with task\(\), or",
+        r"environment 'ScriptedAgent': wanted an object with task\(\), as .*, or a cl",
     ),
     (
         lambda: ready(environment=lambda: 5),
-        r"environment '<lambda>': wanted it to make an object with task\(\), got 5",
+        r"environment '<lambda>': wanted it to make an object with task\(\).*got 5",
     ),
     (
         lambda: made(ready(agent=lambda: 5).agent),

@@ -13,7 +13,6 @@ from gde import (
     Capability,
     Choice,
     Environment,
-    FunctionAgent,
     GdeError,
     HasMDP,
     How,
@@ -21,10 +20,12 @@ from gde import (
     Offer,
     Plan,
     evaluate,
+    load_evidence,
 )
 from gde.numerics.tabular import solve
 from gde.request.planfile import plan_hash
 from gde.request.settings import build
+from gde.runs.exporting import trajectory_json
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.gymnasium import from_gymnasium
@@ -118,7 +119,7 @@ def test_a_function_walks_a_minigrid(tmp_path: Path) -> None:
     result = evaluate(
         Plan(
             environment=room,
-            agent=FunctionAgent(walk),
+            agent=walk,
             metrics=["success", "length"],
             episodes=2,
         ),
@@ -128,6 +129,42 @@ def test_a_function_walks_a_minigrid(tmp_path: Path) -> None:
         "success": 1.0,
         "length": 5.0,
     }
+
+
+class Shortest:
+    """A policy over the numbers of FrozenLake's states, as a library has them."""
+
+    def __init__(self, choices: list[int]) -> None:
+        self.choices = np.array(choices)
+
+    def predict(self, observation: Any) -> tuple[Any, None]:
+        assert isinstance(observation, int | np.integer)
+        return self.choices[observation], None
+
+
+def test_a_policy_is_shown_the_environment_s_own_observation(tmp_path: Path) -> None:
+    lake = from_gymnasium(LAKE, actions=MOVES, is_slippery=False)
+    mdp = made(lake)
+    mdp.reset(0)
+    best = solve(mdp.mdp()).optimal.argmax(axis=1).tolist()
+    plan = Plan(
+        environment=lake,
+        agent=Shortest(best),
+        metrics=["success", "length"],
+        episodes=2,
+    )
+    result = evaluate(plan, tmp_path / "run")
+    values = {each.name: each.value for each in result.measurements}
+    assert values == {"success": 1.0, "length": 6.0}
+    (first, _) = load_evidence(result.run).trajectories
+    assert [turn.observation.raw for turn in first.turns] == [None] * 6
+    shown = trajectory_json(first)["turns"][0]["observation"]
+    assert set(shown) == {"text", "actions"}
+
+
+def test_an_environment_of_gymnasium_is_refused_with_what_makes_one_of_gde() -> None:
+    with pytest.raises(GdeError, match=r"wanted .*from_gymnasium\(ENV\) makes one"):
+        evaluate(Plan(environment=gymnasium.make(LAKE), agent="random"))
 
 
 def ahead(observation: Any, environment: Any) -> str:
