@@ -10,20 +10,22 @@ from gde.parts.agent import FunctionAgent, HasActionProbabilities, PolicyAgent
 from gde.parts.reward_model import StepReward, TranscriptReward
 
 METHODS = {
-    "environment": ("task",),
+    "environment": ("reset", "step", "task", "world", "close"),
     "agent": ("act", "predict"),
-    "probe": ("fit",),
+    "probe": ("capture", "labels", "fit", "load", "score"),
     "reward_model": ("rewards",),
     "executor": ("map",),
     "reporter": ("render",),
 }
 """The methods, any of which tells a part of a kind from a function that makes one."""
+COMPLETE = {"environment", "probe"}
+"""The kinds whose parts need all of these methods."""
 ARGUMENTS = {"agent": (1,), "reward_model": (1, 3), "metric": (1,)}
 """The numbers of arguments of functions that are parts themselves."""
 WANTED = {
-    "environment": "an object with task(), as gde_plugins.gymnasium.from_gymnasium(ENV) makes one",
+    "environment": "an object with reset(), step(), task(), world() and close(), or from_gymnasium(ENV)",
     "agent": "a function of the observation, an object with act() or predict()",
-    "probe": "an object with fit()",
+    "probe": "an object with capture(), labels(), fit(), load() and score()",
     "reward_model": "a function of the transcript, or of goal, observation and action, an object with rewards()",
     "metric": "a function of an episode or of the evidence",
     "executor": "an object with map()",
@@ -55,6 +57,16 @@ def is_part(kind: str, value: Any) -> bool:
     if any(hasattr(value, method) for method in METHODS.get(kind, ())):
         return True
     return callable(value) and len(needed(value)) in ARGUMENTS.get(kind, ())
+
+
+def lacking(kind: str, part: Any) -> list[str]:
+    """The methods that a part, or its class, lacks."""
+    # A class whose objects hand on what they are asked for does not tell.
+    if kind not in COMPLETE or (
+        isinstance(part, type) and hasattr(part, "__getattr__")
+    ):
+        return []
+    return [method for method in METHODS[kind] if not hasattr(part, method)]
 
 
 def as_part(kind: str, given: Any, name: str) -> Any:

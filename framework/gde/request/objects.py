@@ -11,7 +11,7 @@ from gde.errors import GdeError
 from gde.offers import AnyOffer, Capability, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
-from gde.request.forms import WANTED, as_part, is_part, is_policy, needed
+from gde.request.forms import WANTED, as_part, is_part, is_policy, lacking, needed
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
@@ -122,6 +122,8 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:
     """Whether a part is made by calling this, else it is one."""
+    if isinstance(part, type) or is_part(kind, part):
+        _check_complete(kind, part, whose)
     if is_part(kind, part):
         return False
     wanted = f"wanted {WANTED[kind]}, or a class or function without arguments that makes one"
@@ -136,7 +138,13 @@ def _made(kind: str, maker: Any, whose: str) -> Any:
     part = maker()
     if not is_part(kind, part):
         raise GdeError(f"{whose}: wanted it to make {WANTED[kind]}, got {part!r}")
+    _check_complete(kind, part, whose)
     return part
+
+
+def _check_complete(kind: str, part: Any, whose: str) -> None:
+    if without := ", ".join(lacking(kind, part)):
+        raise GdeError(f"{whose}: wanted {WANTED[kind]}, got one without {without}")
 
 
 def _example(maker: Any, whose: str) -> Any:

@@ -36,6 +36,12 @@ from gde.testing.context import PlainContext
 from gde.testing.parts import Corridor, ScriptedAgent
 
 
+class Incomplete:
+    """An environment without a world, and a probe without labels."""
+
+    reset = step = task = close = capture = fit = load = score = None
+
+
 async def later(episode: Trajectory) -> float:
     return 0.0
 
@@ -183,15 +189,27 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ready(environment=ScriptedAgent()),
-        r"environment 'ScriptedAgent': wanted an object with task\(\), as .*, or a cl",
+        r"environment 'ScriptedAgent': wanted an object with reset\(\), .* got Scr",
     ),
     (
         lambda: ready(environment=lambda: 5),
-        r"environment '<lambda>': wanted it to make an object with task\(\).*got 5",
+        r"environment '<lambda>': wanted it to make an object with reset\(\), .*got 5",
     ),
     (
         lambda: made(ready(agent=lambda: 5).agent),
         r"agent '<lambda>': wanted it to make a function of the observation.*got 5",
+    ),
+    (
+        lambda: ready(environment=Incomplete),
+        r"environment 'Incomplete': wanted an object with reset.* got one without world$",
+    ),
+    (
+        lambda: ready(environment=lambda: Incomplete()),
+        r"environment '<lambda>': wanted an object with reset.* got one without world$",
+    ),
+    (
+        lambda: ready(probes=[Incomplete()]),
+        "probe 'Incomplete': wanted an object with capture.* got one without labels$",
     ),
     (
         lambda: ready(environment=lambda: 1 / 0),

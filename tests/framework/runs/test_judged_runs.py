@@ -13,6 +13,7 @@ import pytest
 
 from gde import Choice, GdeError, Plan, Result, evaluate, load_evidence, rescore, resume
 from gde.request.catalogue import Catalogue
+from gde.request.forms import METHODS
 
 N = 6
 STOP = "ASKING_PARTS_STOP"
@@ -271,7 +272,9 @@ def test_a_run_is_rescored_for_its_rewards_later(
 def test_rewards_that_cannot_be_had_or_held_against_anything_are_refused(
     change: dict[str, object], message: str, tmp_path: Path, asking: Catalogue
 ) -> None:
-    silent: Callable[[], object] = type("Silent", (), {"step": None})
+    silent: Callable[[], object] = type(
+        "Silent", (), dict.fromkeys(METHODS["environment"])
+    )
     if change.get("environment") == "silent":
         change = {"environment": Choice(name="silent", alias="silent", part=silent)}
     with pytest.raises(GdeError, match=message):
