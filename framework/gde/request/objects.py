@@ -122,9 +122,10 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:
     """Whether a part is made by calling this, else it is one."""
-    if isinstance(part, type) or is_part(kind, part):
+    is_itself = is_part(kind, part)
+    if is_itself or isinstance(part, type):
         _check_complete(kind, part, whose)
-    if is_part(kind, part):
+    if is_itself:
         return False
     wanted = f"wanted {WANTED[kind]}, or a class or function without arguments that makes one"
     if not callable(part):

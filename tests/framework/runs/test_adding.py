@@ -164,6 +164,12 @@ def test_the_failure_of_a_metric_that_is_not_asked_again_is_kept(
     after = rescore(tmp_path / "run", catalogue=asking)
     assert [one.reason for one in after.failures] == ["no weights here"]
     assert (after.failures, after.status) == (before.failures, "partial")
+    assert by_source(after) == by_source(before)
+
+    # A number that was missing earlier is no number that is kept.
+    again = rescore(tmp_path / "run", catalogue=asking, plan=plan)
+    assert by_source(again) == by_source(before)
+    assert [one.reason for one in again.failures] == ["no weights here"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Parts as functions and plain objects, and what is said of those that are broken."""
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from gde import (
     Rewards,
     Trajectory,
     Transcript,
+    aevaluate,
     evaluate,
     load_evidence,
     rescore,
@@ -259,6 +261,12 @@ def test_a_broken_metric_is_a_row_with_its_reason(
         played(tmp_path / "strict", strict=True, metrics=["success", metric])
     assert "\n" not in str(caught.value)
     assert (tmp_path / "strict" / "run" / "result.json").is_file()
+
+
+def test_strict_raises_beside_an_event_loop_too(tmp_path: Path) -> None:
+    plan = Plan(environment=Corridor, agent=go_right, metrics=[failing], episodes=N)
+    with pytest.raises(GdeError, match="missing: metric failing: "):
+        asyncio.run(aevaluate(plan, tmp_path / "run", strict=True))
 
 
 def test_a_run_without_failures_says_nothing(

@@ -442,3 +442,15 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
         RunFolderError, match=r"is no run folder: wanted a file run\.sqlite in it"
     ):
         Journal.open(tmp_path / "run.sqlite")
+
+
+def test_a_failure_is_told_once_and_without_secrets(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OWN_KEY", "sk-0123456789")
+    journal.secrets.keep_out(["OWN_KEY"])
+    for episode in range(3):
+        journal.tell_failure(f"episode {episode}", "refused sk-0123456789", "")
+    journal.tell_failure("episode 3", "another", "")
+    assert caplog.messages == ["episode 0: refused ***", "episode 3: another"]
+    assert {one.name.partition(".")[0] for one in caplog.records} == {"gde"}
