@@ -12,7 +12,7 @@ from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import EXECUTOR, REPORTER
 from gde.request.settings import read_toml, typed
-from gde.validating import field_types
+from gde.validating import field_types, marked
 
 NO_VALUE = "none"
 """How a file and a command line write that a field has no value: TOML has no
@@ -113,6 +113,7 @@ def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -
     Raises:
         ConfigError: a value that a field does not take. UnknownName: an unknown field.
     """
+    tables = marked(dict(tables))
     for name in tables:
         if name not in KNOWN:
             raise UnknownName(f"setting in {where}", name, (*KNOWN, *besides))

@@ -15,7 +15,7 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.howfile import OPTIONS, RUN_HOW, as_toml
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
-from gde.validating import field_types
+from gde.validating import field_types, marked
 
 VERSION = 3
 """3: it says what is measured, and no longer how."""
@@ -97,6 +97,9 @@ def plan_of(tables: dict[str, Any], path: str) -> Plan:
         ConfigError: a newer version or a wrong value.
         UnknownName: an unknown table or field.
     """
+    # Tables come from TOML, JSON and `plan_tables`, in all of which a text may stand for a
+    # number, or for none.
+    tables = marked(tables)
     _check_tables(tables, path)
     parts: dict[str, Any] = {}
     for kind in SINGLE:

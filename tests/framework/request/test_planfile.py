@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from gde import Choice, ConfigError, How, Plan, UnknownName
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import configure_how
-from gde.request.planfile import configure_run, plan_hash, read_plan, write_plan
+from gde.request.planfile import (
+    configure_run,
+    plan_hash,
+    plan_of,
+    plan_tables,
+    read_plan,
+    write_plan,
+)
 from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
 from gde.validating import Text
@@ -219,3 +226,10 @@ def test_a_plan_is_given_nothing_that_says_how() -> None:
     plan = Plan(environment=Choice(name="grid"), agent=Choice(name="random"))
     with pytest.raises(ConfigError, match=r"run\.max_cost says how a run is done"):
         configure_run(plan, {"max_cost": "5"})
+
+
+def test_tables_of_a_plan_need_no_file_to_be_read() -> None:
+    """As those in a log of another program, or of a child process."""
+    plan = Plan(environment="grid", agent="random", metrics=["success"], seed=3)
+    assert plan.initialisations is None
+    assert plan_tables(plan_of(plan_tables(plan), "here")) == plan_tables(plan)

@@ -33,7 +33,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
         "level": ["PutNextLocal", "SynthSeq"],
         "search": 0,
         "horizon": 60,
-        "seeds": "3",
+        "seeds": [3],
     }
     swept = {
         "format": [*FORMATS],
