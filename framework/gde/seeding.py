@@ -15,7 +15,10 @@ def derive(seed: int, *key: str | int) -> int:
     """
     # The encoding is unambiguous, and hashing makes PYTHONHASHSEED and the order of the
     # calls irrelevant.
-    named = [f"{type(part).__name__}:{part}" for part in key]
+    named = [
+        f"{'str' if isinstance(part, str) else type(part).__name__}:{part}"
+        for part in key
+    ]
     text = "\x1f".join([f"int:{seed}", *named])
     digest = sha256(text.encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

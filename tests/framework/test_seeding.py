@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gde.seeding import derive, generator
+from gde.validating import Text
 
 keys = st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=4).map(tuple)
 
@@ -40,3 +41,8 @@ def test_the_stream_is_the_same_in_every_process() -> None:
         for seed in ("0", "1")
     }
     assert runs == {f"{generator(7, 'agent', 3).integers(2**60)}\n".encode()}
+
+
+def test_a_name_from_a_file_gives_the_stream_of_the_same_name() -> None:
+    assert derive(1, "reward", Text("random")) == derive(1, "reward", "random")
+    assert derive(1, "1") != derive(1, 1)

@@ -13,6 +13,8 @@ FENCE = re.compile(r"```[\w-]*")
 AROUND = " *_`~\"'<>()[]{}|$"
 """Marks around a name: Markdown, quotes and brackets."""
 AFTER = f"{AROUND}.,;:!"
+ROOM = 80
+"""Characters of Markdown, articles and the like around a name."""
 LONGEST = 2_000
 """Characters of a text that may name an action; a longer one is prose."""
 FEWEST = 2
@@ -47,6 +49,7 @@ def fold(text: str) -> str:
     return " ".join(tidy(text).casefold().split())
 
 
+@lru_cache(maxsize=4096)
 def bare(text: str) -> str:
     """The folded text without Markdown, quotes, bullets and punctuation around it."""
     name = fold(FENCE.sub(" ", text))
@@ -64,12 +67,14 @@ def unmoved(text: str) -> str:
     return without_motion(bare(text))
 
 
+@lru_cache(maxsize=4096)
 def common(text: str) -> str:
     """The bare text in the commonest words for its directions and verbs."""
     name = bare(text)
     return name if DENIAL.search(name) else common_name(name)
 
 
+@lru_cache(maxsize=4096)
 def squeezed(text: str) -> str:
     """The common text without blanks and hyphens."""
     return re.sub(r"[\s_-]", "", common(text))
@@ -82,7 +87,8 @@ def equal_to(text: str, actions: Sequence[str]) -> list[str]:
     """
     if text in actions:
         return [text]
-    if len(text) > LONGEST:
+    # A text that is much longer than any name is none.
+    if len(text) > ROOM + 4 * max(map(len, actions), default=0):
         return []
     spellings: tuple[Callable[[str], str], ...] = (
         fold,

@@ -159,9 +159,9 @@ def _choice(table: Any, whose: str) -> Choice:
 
     # All other keys are the part's own settings.
     config = dict(table)
-    name = config.pop("use", "")
-    alias = config.pop("as", "")
-    return Choice(name=name, config=config, alias=str(alias))
+    name = str(config.pop("use", ""))
+    alias = str(config.pop("as", ""))
+    return Choice(name=name, config=config, alias=alias)
 
 
 def says_how(where: str, setting: str, option: str) -> ConfigError:
