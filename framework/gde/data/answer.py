@@ -193,13 +193,14 @@ def read_freely(
         rules = [rule for rule in rules if rule in STATED[: 1 if cut else 2]]
 
     # Where any text may be an action, it is taken as it stands.
-    texts = [text] if actions is None else [tidy(text), plain(text)]
+    spellings = (str,) if actions is None else (tidy, plain)
     inadmissible = None
     if actions is not None and CONDITION.search(text):
         return Reading.failed("unparsable", otherwise)
-    for text in dict.fromkeys(texts):
+    for spelling in spellings:
+        spelled = spelling(text)
         for rule in rules:
-            reading = _by_rule(rule, text, actions)
+            reading = _by_rule(rule, spelled, actions)
             if reading and (reading.status != "invalid_action" or rule == "json"):
                 return reading
             inadmissible = inadmissible or reading

@@ -84,6 +84,8 @@ def _readable(of: Subject) -> str:
     """What limits every number of a run in which many answers could not be read."""
     if of.unusable <= MOST_UNREAD * of.turns:
         return ""
+    if of.unusable == of.turns:
+        return f"None of its {of.turns} answers was an action. "
     read = quantity((of.turns - of.unusable) / of.turns, "share", 0)
     return f"Only {read} of answers could be read; the others count as wrong. "
 
@@ -103,15 +105,13 @@ def _behaviour(result: Result) -> str:
     for one in every:
         if one.numbers[0].value is not None and one.measure.name not in already:
             measured.append(one)
-    unusable = of.turns and of.unusable == of.turns
     phrases = []
     for finding in measured:
         if finding.measure.phrase and len(finding.numbers) == 1:
             text = estimate(finding.numbers[0], 0)
             phrases.append(finding.measure.phrase.replace("{}", text))
     if phrases:
-        lost = f" None of its {of.turns} answers was an action." if unusable else ""
-        return f"{subject} {_joined(phrases)}.{lost}"
+        return f"{subject} {_joined(phrases)}."
 
     if measured:
         listed = "; ".join(_listed(one) for one in measured[:LISTED])

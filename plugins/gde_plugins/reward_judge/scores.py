@@ -9,7 +9,7 @@ An answer that was cut off has concluded nothing.
 
 import re
 
-from gde.data.answer import REFUSAL
+from gde.data.answer import REFUSAL, quoted
 from gde.data.answer_parts import NOT_BUT, Unread, follows, remaining, statements
 from gde.data.answer_text import plain
 from gde.data.completion import Completion
@@ -53,7 +53,6 @@ LINE = re.compile(r"^\W*(?:final\s+)?(?:score|reward)\W*[:=]\W*\d", re.IGNORECAS
 LONGEST = 100_000
 """The last characters of an answer that are read."""
 LONGEST_BELIEF = 4000
-SHOWN = 80
 
 
 class NoScore(ValueError):
@@ -75,7 +74,7 @@ def parse_score(completion: Completion) -> float:
     score = _concluded(completion.text)
     if score is None:
         raise NoScore(
-            f'wanted a line "score: NUMBER" with a number from 0 to 1, got {_shown(completion.text)}'
+            f'wanted a line "score: NUMBER" with a number from 0 to 1, got {quoted(completion.text)}'
         )
     return score
 
@@ -166,12 +165,4 @@ def parse_belief(text: str) -> str:
         .strip()[:LONGEST_BELIEF]
         .encode("utf-8", "replace")
         .decode()
-    )
-
-
-def _shown(text: str) -> str:
-    return (
-        repr(text)
-        if len(text) <= SHOWN
-        else f"{text[:SHOWN]!r}... ({len(text)} characters)"
     )

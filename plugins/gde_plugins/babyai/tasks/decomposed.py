@@ -103,23 +103,23 @@ def _regions(
 
 def _beginning(part: str) -> tuple[Step, ...] | None:
     """The subgoals at the beginning of a part, after which only prose stands."""
+    if whole := _steps(part):
+        return whole
     steps: tuple[Step, ...] = ()
-    for line in part.splitlines():
-        found = _steps(line) if line.strip() else ()
+    for line in filter(str.strip, part.splitlines()):
+        found = _steps(line)
         if found is None:
             break
         steps += found
-    else:
-        return steps or _steps(part)
-    return _steps(part) or steps or None
+    return steps or None
 
 
 @lru_cache(maxsize=4096)
 def _steps(region: str) -> tuple[Step, ...] | None:
     """The subgoals of a text that says nothing else; None where it does, or has none."""
-    text = SURENESS.sub(
-        "", BECAUSE.sub("", THING.sub("", ASIDE.sub("", without_comments(region))))
-    )
+    text = without_comments(region)
+    for aside in (ASIDE, THING, BECAUSE, SURENESS):
+        text = aside.sub("", text)
     if UNSURE.search(text):
         return None
     steps: list[Step] = []

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from gde.data.answer import REFUSAL
-from gde.data.answer_parts import UNSURE, remaining, statements, without_comments
+from gde.data.answer_parts import (
+    ITEM,
+    UNSURE,
+    remaining,
+    statements,
+    without_comments,
+)
 from gde.data.answer_text import plain
 from gde_plugins.babyai.tasks.plan_words import EMPTY, SYNONYMS, in_names
 from gde_plugins.babyai.tasks.tables import as_lists
@@ -30,7 +36,6 @@ TOKEN = re.compile(
 )
 MOST = 2_000
 """Actions in a plan that is read."""
-ITEM = re.compile(r"\s*(?:[-*\u2022]|\(?\d{1,3}[.):])\s")
 CUT = re.compile(
     r"[.;:!]\s+|\s+-+\s+|\.{3}|\s+(?=\()|,?\s+(?P<because>because|since|so that|which)\b"
 )

@@ -108,10 +108,9 @@ def _state(part: str) -> AgentState | None:
 
     pairs = [*PAIR.finditer(part)]
     xs, ys = [*X.finditer(part)], [*Y.finditer(part)]
-    used = pairs[:1] or [*xs[:1], *ys[:1]]
     if len(pairs) > 1 or (not pairs and (len(xs), len(ys)) != (1, 1)):
         return None
-    place = used[0].groups() if pairs else (xs[0][1], ys[0][1])
+    place = pairs[0].groups() if pairs else (xs[0][1], ys[0][1])
 
     directions = [*_words(part)]
     numbered = WITH_KEY.search(part)

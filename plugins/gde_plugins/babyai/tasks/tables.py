@@ -19,13 +19,11 @@ def as_lists(text: str) -> str:
             lines.append(line)
             continue
         cells = [cell.strip() for cell in row[1].split("|")]
-        if not head:
-            head = cells
-            if not any(map(ACTION.fullmatch, head)):
-                lines.append(line)
-        elif not any(map(ACTION.fullmatch, head)):
+        is_head = not head
+        head = head or cells
+        if not any(map(ACTION.fullmatch, head)):
             lines.append(line)
-        elif not RULE.fullmatch(line):
+        elif not is_head and not RULE.fullmatch(line):
             lines.append(_item(head, cells))
     return "\n".join(lines)
 
