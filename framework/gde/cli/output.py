@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 REPORT = "report.html"
 """The page in a run folder, by the bundled reporter."""
 EXIT_PARTIAL = 3
+WIDTHS = 60, 200
+"""The narrowest and the widest screen, in columns."""
 DEBUG = "GDE_DEBUG"
 """The environment variable that `gde --debug` sets: errors and failures are shown with
 their tracebacks.
@@ -106,7 +109,7 @@ def show_result(
     else:
         report = Path(result.run) / REPORT
         shown_report = str(report) if report.is_file() else no_report(plugins)
-        glance = screen(result, shown_report)
+        glance = screen(result, shown_report, columns())
         for line in glance.header:
             tell(line)
         if show_all:
@@ -147,7 +150,7 @@ def show_contest(
             tell(f"{name}:")
             show_measurements(result.measurements)
     else:
-        tell("\n".join(contest_screen(found)))
+        tell("\n".join(contest_screen(found, columns())))
     if not as_json:
         if found.reason:
             say(f"not compared: {found.reason}")
@@ -155,6 +158,12 @@ def show_contest(
         say(f"{found.status}: {found.folder}")
     if found.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
+
+
+def columns() -> int:
+    """The width of the terminal, within the widths that screens are made for."""
+    narrowest, widest = WIDTHS
+    return min(max(get_terminal_size((80, 24)).columns, narrowest), widest)
 
 
 def show_measurements(measurements: Sequence["Measurement"]) -> None:

@@ -223,6 +223,8 @@ class ModelInfo:
     width: int = 0
     """Size of the residual stream."""
     notice: str = ""
-    """A sentence that every report made with this model must show; empty for none."""
+    """What every report made with this model must show; empty for none. The words before
+    its first colon are told beside the finding: "Toy model: ...".
+    """
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the weights and the software, e.g. {"weights": SHA-256}."""

@@ -54,6 +54,8 @@ class Measure:
     """The number that this one is a baseline of: the number of another agent in the
     same worlds. Its title names the baseline.
     """
+    bound: bool = False
+    """Whether this baseline is what no agent can exceed: it is shown, not tested."""
     phrase: str = ""
     """For a headline: the words of the opening sentence about the agent or the probe,
     with `{}` for the number, e.g. "reached the goal in {} of episodes". Empty for a

@@ -9,12 +9,15 @@ from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.reporting.findings import Beside, Probed, headlines, probed
+from gde.reporting.forest import Group, on_axes, row_of
+from gde.reporting.ranking import ABSENT, ranking
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     bounds,
     difference_quantity,
     inline,
     labels_text,
+    listed,
     number,
     place_text,
     plural,
@@ -110,6 +113,51 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
     if not one.reason:
         return None
     return unmeasured(measure.name, one.reason)
+
+
+def side_by_side(found: Comparison, but: str = "") -> list[Group]:
+    """A group of rows for each headline, one a variant, on one axis.
+
+    Args:
+        found: the contest.
+        but: name of a headline that is left out.
+    """
+    groups: list[Group] = []
+    for one in contended(found):
+        if one.measure.name == but:
+            continue
+        rows = []
+        for variant, own in one.numbers.items():
+            ours = own or unmeasured(one.measure.name, "not measured")
+            rows.append(row_of(variant, Beside(measure=one.measure, ours=ours)))
+        groups += on_axes(one.measure.question, one.title, rows)
+    return groups
+
+
+def finding(found: Comparison) -> str:
+    """Who leads, in one sentence."""
+    ranked = ranking(found)
+    if ranked is None:
+        return verdicts(found)[0]
+    title = inline(ranked.measure.title)
+    leaders = [one for one in ranked.lines if one.rank == "1"]
+    behind = [one for one in ranked.lines if one.rank not in ("1", ABSENT)]
+    first, *_ = ranked.lines
+    if not behind:
+        least = leaders[-1].value
+        lead = (
+            f"No clear difference in {title} between {plural(len(leaders), 'variant')}"
+        )
+        return f"{lead} ({first.value} to {least})."
+    lead = "leads" if len(leaders) == 1 else "lead"
+    names = listed([one.variant for one in leaders[:LISTED]])
+    if leaders[LISTED:]:
+        names = f"{len(leaders)} variants"
+    best, *_ = behind
+    others = best.variant if len(behind) == 1 else f"{len(behind)} others"
+    are = "is" if len(behind) == 1 else "are"
+    reach = best.value if len(behind) == 1 else f"at best {best.value}"
+    return f"{names} {lead} by {title} ({first.value}); {others} {are} clearly behind ({reach})."
 
 
 def own_verdicts(found: Comparison) -> list[str]:

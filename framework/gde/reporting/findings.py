@@ -9,6 +9,7 @@ from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Verdict
+from gde.reporting.wording import fit_text
 from gde.stages.learning import EARLY
 
 FIRST = 3
@@ -40,19 +41,21 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A number of a probe beside its strongest control."""
+    """A number beside its strongest control: of a probe, or of a baseline's moves."""
 
     measure: Measure
     ours: Measurement
-    fit: Fit | None = None
-    """The strongest control; None where no control has the number."""
+    control: str = ""
+    """The strongest control in words; empty where no control has the number."""
     rival: Measurement | None = None
     """The number of the strongest control."""
+    bounds: tuple[tuple[str, Measurement], ...] = ()
+    """What no agent can exceed, with its title."""
 
     @property
     def verdict(self) -> Verdict | None:
         """The test against the strongest control; None where none was made."""
-        return self.rival.verdict if self.rival else None
+        return (self.rival or self.ours).verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,18 @@ class Probed:
     """Worlds that an early reader was shown; 0 without one."""
     reason: str = ""
     """Why there are no numbers."""
+
+
+def early_of(probe: Probed) -> list[Beside]:
+    """The numbers of a reader that was shown few worlds."""
+    prefix = f"{probe.fit.probe}.{EARLY}."
+    return [one for one in probe.numbers if one.measure.name.startswith(prefix)]
+
+
+def late_of(probe: Probed) -> list[Beside]:
+    """The numbers of a reader that was shown all worlds."""
+    early = early_of(probe)
+    return [one for one in probe.numbers if one not in early]
 
 
 def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
@@ -246,8 +261,31 @@ def beside(
     return Beside(
         measure=measure,
         ours=ours,
-        fit=fit,
+        control=fit_text(fit),
         rival=rival,
+    )
+
+
+def among_baselines(ours: Measurement, measure: Measure, result: Result) -> Beside:
+    """Put a number of a metric beside the baselines in the same worlds."""
+    control = ""
+    rival = None
+    bounds = []
+    for one in whole(of_metrics(result)):
+        baseline = result.meanings[one.name]
+        if baseline.beside == ours.name and one.where == ours.where:
+            if one.value is None:
+                continue
+            if baseline.bound:
+                bounds.append((baseline.title, one))
+            elif rival is None:
+                control, rival = baseline.title, one
+    return Beside(
+        measure=measure,
+        ours=ours,
+        control=control,
+        rival=rival,
+        bounds=tuple(bounds),
     )
 
 

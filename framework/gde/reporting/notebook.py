@@ -1,21 +1,21 @@
-"""A result in a notebook: claim and headlines as HTML, and one number as a chart."""
+"""A result in a notebook: finding and headlines as HTML, and one number as a chart."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from gde.data.result import Measurement, Result
+from gde.data.result import Result
 from gde.errors import GdeError, MissingExtra, UnknownName
-from gde.reporting.claim import claim
-from gde.reporting.findings import Finding, headlines, of_metrics
+from gde.reporting.finding import opening
+from gde.reporting.findings import of_metrics
+from gde.reporting.forest import forest
 from gde.reporting.pages import figures
-from gde.reporting.wording import bounds, counted, labels_text, quantity
 
 if TYPE_CHECKING:
     import altair
 
-HEADING = ("", "value", "95 % interval", "n")
+HEADING = ("", "value", "95 %", "strongest control", "verdict")
 
 
 class Html(str):
@@ -26,17 +26,23 @@ class Html(str):
 
 
 def summary(result: Result) -> Html:
-    """Show the claim, its cautions and a table of the headlines; all text is escaped."""
-    opening = claim(result)
-    parts = [f"<p>{escape(opening.behaviour)} {escape(opening.belief)}</p>"]
+    """Show subject, finding, limits and the headlines; all text is escaped."""
+    found = opening(result)
+    texts = [f"<small>{escape(found.subject)}</small>", escape(found.finding)]
+    texts.append(escape(found.limited))
+    parts = [f"<p>{'<br>'.join(filter(None, texts))}</p>"]
 
-    found = headlines(result)
-    if found:
-        rows = [_row("th", HEADING)]
-        rows += [_row("td", _headline(one)) for one in found]
+    rows = [_row("th", HEADING)]
+    for group in forest(result):
+        rows.append(_row("th", [group.title]))
+        for one in group.rows:
+            verdict = f"{one.mark} {one.word}"
+            cells = (one.title, one.value, one.interval, one.control, verdict)
+            rows.append(_row("td", cells))
+    if rows[1:]:
         parts.append(f"<table>{''.join(rows)}</table>")
 
-    small = [*opening.cautions, f"{result.status}: {result.run}"]
+    small = [*found.notes, f"{result.status}: {result.run}"]
     notice = str(result.provenance.get("notice") or "")
     if notice:
         small.insert(0, notice)
@@ -89,18 +95,6 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     spec = {"title": figure.title, **figure.spec}
     chart: altair.Chart = altair.Chart.from_dict(spec)
     return chart
-
-
-def _headline(one: Finding) -> tuple[str, ...]:
-    """Title, value, interval and n of the best number; the reason where it has none."""
-    best: Measurement = one.numbers[0]
-    title, rest = one.measure.titled(best.where)
-    label = f"{title}: {labels_text(rest)}" if rest else title
-    if best.value is None:
-        return label, best.reason, "", ""
-    value = quantity(best.value, best.unit)
-    interval = bounds(best.interval, best.unit)
-    return label, value, interval, counted(best.n, best.clusters)
 
 
 def _row(tag: str, texts: Sequence[str]) -> str:

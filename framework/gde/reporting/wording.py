@@ -142,9 +142,13 @@ def verdict_text(verdict: Verdict, unit: str) -> str:
 
     Metrics name their own controls.
     """
+    return outcome_text(verdict, control_text(verdict), unit)
+
+
+def control_text(verdict: Verdict) -> str:
+    """The name of what was tested against."""
     own = verdict.control.replace("_", " ")
-    name, _ = CONTROLS.get(verdict.control, (own, ""))
-    return outcome_text(verdict, name, unit)
+    return CONTROLS.get(verdict.control, (own, ""))[0]
 
 
 def outcome_text(verdict: Verdict, name: str, unit: str) -> str:

@@ -91,8 +91,8 @@ def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
             if len(values) > 1:
                 some = ", ".join(values[:MIXED]) + (", ..." if values[MIXED:] else "")
                 yield (
-                    f"The answers to {whose} come from more than one {name} ({some})"
-                    " and are counted together: ask one alone for numbers that can be repeated."
+                    f"More than one {name} ({some}) answered {whose}: all are counted together;"
+                    " ask one alone for numbers that can be repeated."
                 )
         if PROMPT_CUT in one.served:
             yield (

@@ -15,6 +15,7 @@ from gde.data.result import (
 )
 from gde.errors import GdeError
 from gde.parts.metric import Declared, Metric, RemarksTurns
+from gde.stages.baselines import with_verdicts
 from gde.stages.deadlines import interrupting
 from gde.stages.evidence import restricted
 from gde.stages.failing import failure_of, pass_on
@@ -31,7 +32,8 @@ def score(
     seconds: float | None = None,
     watch: Watch = ignore,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
-    """Compute the metrics, in order of metric and condition; collect failures.
+    """Compute the metrics, in order of metric and condition, and test the whole run's
+    numbers against their baselines; collect failures.
 
     A sweep of one condition has no breakdown: it would repeat the whole. A metric that
     raises, or takes more than `seconds`, on one part is still measured on the others. A
@@ -55,6 +57,7 @@ def score(
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
     total = len(metrics) * len(parts)
+    made: list[Metric] = []
     for place, (name, make) in enumerate(metrics):
         try:
             metric = make()
@@ -62,6 +65,7 @@ def score(
             pass_on(error)
             failures.append(failure_of("metric", name, error))
             continue
+        made.append(metric)
         for step, (labels, part) in enumerate(parts, start=place * len(parts)):
             watch(Progress("metrics", step, total, name))
             try:
@@ -74,7 +78,8 @@ def score(
             else:
                 measurements.extend(found)
     watch(Progress("metrics", total, total))
-    return tuple(measurements), tuple(failures)
+    judged = with_verdicts(measurements, made, evidence)
+    return tuple(judged), tuple(failures)
 
 
 def remarked(

@@ -51,16 +51,16 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         Did("efficiency.regret", "Regret", "reward", "less"),
     ),
     "references": (
-        Mark("references.success.random", "random baseline", "share", beside="success"),
+        Mark("references.success.random", "random moves", "share", beside="success"),
         Mark(
-            "references.success.optimal", "optimal baseline", "share", beside="success"
+            "references.success.optimal",
+            "optimal moves",
+            "share",
+            beside="success",
+            bound=True,
         ),
-        Mark(
-            "references.accuracy.random", "random baseline", "share", beside="accuracy"
-        ),
-        Mark(
-            "references.spl.random", "random baseline", "share", beside="efficiency.spl"
-        ),
+        Mark("references.accuracy.random", "random moves", "share", beside="accuracy"),
+        Mark("references.spl.random", "random moves", "share", beside="efficiency.spl"),
     ),
     "outcomes": (
         Answers("outcomes.ok", "Usable answers", "share", "more", headline=True),

@@ -8,15 +8,14 @@ from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, ProbeRow
 from gde.comparisons.differences import Row as Difference
 from gde.data.model_use import merged
-from gde.data.result import Measurement
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.contest import (
     LISTED,
-    Contended,
     cautions,
-    contended,
+    finding,
     own_verdicts,
     p_text,
+    side_by_side,
     verdicts,
 )
 from gde.reporting.probe_differences import (
@@ -37,7 +36,7 @@ from gde.reporting.wording import (
     number,
     quantity,
 )
-from gde_plugins.pages.figures.scales import Scale
+from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.run_page import NAME
 from gde_plugins.pages.tables import ABSENT, Cell, Group, Row, Table, cell, table
 from gde_plugins.pages.templates import rendered, source
@@ -72,7 +71,6 @@ def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> s
         title = " against ".join(found.results)
 
     sentences = verdicts(found)
-    headlines = contended(found)
     ranked = ranking(found)
     uses = [one for result in found.results.values() for one in result.models]
     differences = []
@@ -104,10 +102,9 @@ def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> s
         asked=asked_lines(merged(uses)),
         ranking=None if ranked is None else ranking_table(ranked),
         ranking_title="" if ranked is None else ranked.title,
-        contended=[(one, _sides(one)) for one in headlines],
-        quantity=quantity,
-        bounds=bounds,
-        counted=counted,
+        finding=finding(found),
+        forest=side_by_side(found, ranked.measure.name if ranked else ""),
+        track=track,
         differences=differences,
         reason=found.reason,
         variants=listed,
@@ -149,21 +146,6 @@ def ranking_table(ranked: Ranking) -> Table:
         note += " Calls, tokens, time and cost of language models are per episode"
         note += "." if ranked.has_costs else "; no prices are set."
     return table(tuple(columns), rows, note)
-
-
-def _sides(one: Contended) -> list[tuple[str, Measurement | None, str, str]]:
-    """Each variant with its number, its picture, all on one scale, and the verdict
-    against the strongest control of a probe.
-    """
-    scale = Scale.of(number for number in one.numbers.values() if number is not None)
-    sides = []
-    for variant, own in one.numbers.items():
-        drawn = scale.picture(own, labelled=True) if own is not None else ""
-        against = ""
-        if one.probe and own is not None:
-            against = against_control(own)
-        sides.append((variant, own, drawn, against))
-    return sides
 
 
 def difference_tables(one: Compared) -> list[tuple[str, Table]]:

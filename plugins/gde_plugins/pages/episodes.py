@@ -8,6 +8,7 @@ from gzip import compress
 from math import ceil
 from textwrap import shorten
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from gde.data.evidence import Evidence
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
-from gde.reporting.claim import main_report
-from gde.reporting.wording import number, plural, quantity
+from gde.reporting.finding import main_report
+from gde.reporting.wording import labels_text, number, plural, quantity
 from gde_plugins.pages.figures.pictures import (
     MARKS,
     Keys,
@@ -27,6 +28,8 @@ from gde_plugins.pages.figures.pictures import (
     legend,
     true_picture,
 )
+from gde_plugins.pages.reasons import why
+from gde_plugins.pages.tables import Cell, Row, Table, table
 
 MOST = 400
 """Episodes in a page. Of a larger run the page shows every k-th, and says so."""
@@ -121,6 +124,41 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
     )
 
 
+def episode_table(evidence: Evidence) -> Table:
+    """A row for each episode that a page shows, with a link to its player: failures
+    first, then those with the most turns beyond the optimum.
+    """
+    rows = []
+    values: dict[str, set[object]] = {}
+    for episode in evidence.trajectories:
+        for name, value in episode.labels.items():
+            values.setdefault(name, set()).add(value)
+    for episode in evidence.trajectories:
+        if not episode.turns:
+            continue
+        labels = {
+            name: value
+            for name, value in episode.labels.items()
+            if len(values[name]) > 1
+        }
+        key = str(episode.key)
+        reason, turn = why(episode)
+        n_turns = len(episode.turns)
+        strays = sum(_verdict(each) == STRAY_TURN for each in episode.turns)
+        cells = (
+            Cell(text="reached" if episode.succeeded else MISSED),
+            Cell(text=str(n_turns)),
+            Cell(text=str(strays)),
+            Cell(text=f"turn {turn}, {reason}" if reason else ""),
+        )
+        link = f"#{urlencode({'episode': key, 'turn': turn})}"
+        row = Row(head=labels_text(labels), hint=key, cells=cells, link=link)
+        rows.append((episode.succeeded, -strays, -n_turns, row))
+    rows.sort(key=lambda each: each[:3])
+    columns = ("outcome", "turns", "not optimal", "why")
+    return table(columns, [row for *_, row in rows], "")
+
+
 def spread(evidence: Evidence, most: int = MOST) -> Evidence:
     """The evidence with the episodes that a page shows: of a large run every k-th."""
     n_episodes = len(evidence.trajectories)
@@ -158,6 +196,8 @@ def _film(
     if not trajectory.succeeded:
         end = f"did not reach the goal ({trajectory.ending})"
     horizon = plural(trajectory.horizon, "turn")
+    reason, at = why(trajectory)
+    because = f"; turn {at}, {reason}" if reason else ""
 
     verdicts = {frame.get("verdict") for frame in frames}
     marks = {
@@ -171,7 +211,7 @@ def _film(
         "key": str(trajectory.key),
         "labels": dict(trajectory.labels),
         "task": shorten(trajectory.world.objective, MAX_TASK, placeholder=CUT),
-        "outcome": f"{end} after {n_turns} of at most {horizon}",
+        "outcome": f"{end} after {n_turns} of at most {horizon}{because}",
         "marks": [mark for mark, is_borne in marks.items() if is_borne],
         "turns": frames,
         "hidden": max(0, n_turns - MAX_FRAMES),

@@ -7,17 +7,20 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.files import write_whole
-from gde.reporting.asked import agent_text, asked_lines
-from gde.reporting.claim import claim
+from gde.reporting.asked import asked_lines
+from gde.reporting.finding import opening
 from gde.reporting.findings import of_metrics, probed
+from gde.reporting.forest import forest
 from gde.request.catalogue import Catalogue
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
-from gde_plugins.pages.cards import cards
 from gde_plugins.pages.conditions import condition_maps, condition_table
-from gde_plugins.pages.episodes import films, spread
+from gde_plugins.pages.episodes import episode_table, films, spread
 from gde_plugins.pages.figures.breakdowns import breakdowns
 from gde_plugins.pages.figures.layer_map import layer_map
+from gde_plugins.pages.figures.layers import layer_curve
+from gde_plugins.pages.figures.learning import learning_curves
+from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.gallery import picture
 from gde_plugins.pages.probe_tables import probe_tables
 from gde_plugins.pages.tables import (
@@ -58,10 +61,12 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     # A page of a large run reads and shows every k-th episode only.
     shown = spread(evidence)
     conditions = condition_keys(shown)
-    drawn_cards = []
-    for card in cards(result):
-        curves = [picture(figure) for figure in card.figures]
-        drawn_cards.append((card, curves))
+    curves = []
+    for probe in probed(result):
+        for drawn in (learning_curves, layer_curve):
+            curve = drawn(probe, result)
+            if curve is not None:
+                curves.append(picture(curve))
     figures = breakdowns(of_metrics(result), conditions, meanings)
 
     layer_maps = []
@@ -80,11 +85,13 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         script,
         plan=plan,
         result=result,
-        agent=agent_text(result.subject, result.models),
+        episodes=episode_table(shown),
         asked=asked_lines(result.models),
-        claim=claim(result),
+        opening=opening(result),
         notice=str(result.provenance.get("notice") or ""),
-        cards=drawn_cards,
+        forest=forest(result),
+        track=track,
+        curves=curves,
         layer_maps=layer_maps,
         groups=group_tables(result),
         condition_maps=[picture(figure) for figure in condition_maps(result)],

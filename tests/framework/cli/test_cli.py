@@ -141,17 +141,16 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(
     ]
     shown = [*done.stdout.splitlines(), *talk]
     assert len(shown) <= 24 and max(map(len, shown)) <= 80, shown
-    assert (
-        "Across 7 corridor worlds, the agent asking with planted reached the goal"
-        in done.stdout.replace("\n", " ")
+    assert "asking with planted \u00b7 corridor \u00b7 7 worlds" in done.stdout.replace(
+        "\n", " "
     )
     assert "length 5" not in done.stdout, "breakdowns are left to --all"
     assert "where (centroid, layer 1" in done.stdout and "random weights" in done.stdout
     measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]
     assert f"ok: r (all {len(measured)} numbers: --all)" in done.stderr
     everything = gde("rescore", "r", "--all").stdout.strip().splitlines()
-    assert everything[0].startswith("asking with planted, ")
-    assert len(everything) == len(measured) + 2
+    assert everything[0].startswith("asking with planted \u00b7 ")
+    assert len(everything) == len(measured) + 3
 
 
 def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:

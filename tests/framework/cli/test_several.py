@@ -50,7 +50,9 @@ def test_any_number_of_runs_is_compared_and_the_settings_that_differ_are_shown(
         "--metric", "success", "--out", "x/run0", "--quiet")  # fmt: skip
     code, out, _ = gde("compare", "run0", "run1", "x/run0")
     assert code == 0
-    head, *rows = (line.split() for line in out.splitlines()[1:5])
+    lines = [line.split() for line in out.splitlines()]
+    place = next(i for i, line in enumerate(lines) if line[:1] == ["agent"])
+    head, *rows = lines[place : place + 4]
     assert head[:2] == ["agent", "episodes"]
     assert sorted(row[1:4] for row in rows) == [
         ["run0", "scripted", "3"],

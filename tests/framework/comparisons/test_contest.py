@@ -105,7 +105,10 @@ def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> N
     assert order == ["scripted", "optimal", "random"]
     assert [one["rank"] for one in stored["ranking"]] == [1, 1, 3]
     assert stored["ranking"][2]["verdict"]["outcome"] == "worse"
-    title, _, *rows = contest_screen(found)
+    leads, end, _, title, _, *rows = contest_screen(found)
+    assert f"{leads} {end}".startswith(
+        "scripted and optimal lead by success rate (100.0 %); random is clearly behind"
+    )
     assert title.startswith("3 variants in corridor by success rate; equal ranks")
     assert [row.split()[:2] for row in rows[:3]] == [
         ["1", "scripted"],
@@ -120,7 +123,7 @@ def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> N
         table.index(">scripted<") < table.index(">optimal<") < table.index(">random<")
     )
     assert "worse than scripted by" in table
-    # Every line of a card says where it ends.
+    # Every axis says where it ends.
     assert text.count('class="end left"') == text.count('class="axis"') > 0
 
 

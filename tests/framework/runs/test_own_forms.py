@@ -26,7 +26,7 @@ from gde import (
     load_evidence,
     rescore,
 )
-from gde.reporting.claim import claim
+from gde.reporting.finding import opening
 from gde.testing.parts import Corridor
 
 N = 3
@@ -174,7 +174,7 @@ def test_a_zero_of_unusable_actions_says_so(tmp_path: Path) -> None:
     result = played(tmp_path, agent=lambda _: "right")
     assert value(result, "success") == 0
     n = result.subject.turns
-    assert f"None of its {n} answers was an action." in claim(result).behaviour
+    assert f"None of its {n} answers was an action." in opening(result).finding
     assert f"none of {n} answers was an action" in str(result).splitlines()[-1]
     with pytest.raises(GdeError, match="was an action"):
         played(tmp_path / "strict", strict=True, agent=lambda _: "right")

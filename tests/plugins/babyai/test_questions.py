@@ -14,7 +14,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Decision
 from gde.errors import ConfigError
 from gde.parts.agent import Agent, Brief, FunctionAgent
-from gde.reporting.claim import claim
+from gde.reporting.finding import opening
 from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde.testing.parts import PlantedModel
@@ -125,7 +125,7 @@ def test_an_answer_that_says_nothing_is_unusable_in_the_whole_run(
     assert found.example.startswith("the answer does not say one thing alone: 'I would")
     shares = {one.name: one.value for one in result.measurements}
     assert (shares["outcomes.ok"], shares["outcomes.unparsable"]) == (0.2, 0.8)
-    assert "of answers could be read; the others" in claim(result).behaviour
+    assert "of answers could be read; the others" in opening(result).finding
 
 
 def test_the_right_position_with_a_wrong_direction_is_no_success() -> None:

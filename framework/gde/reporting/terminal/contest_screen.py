@@ -5,26 +5,27 @@ from textwrap import shorten
 
 from gde.comparisons.comparison import Comparison
 from gde.data.model_use import merged
-from gde.data.result import Measurement
-from gde.data.verdict import Verdict
 from gde.reporting.asked import NO_PRICE
 from gde.reporting.contest import (
     LISTED,
-    Contended,
     cautions,
-    contended,
+    finding,
     own_verdicts,
+    side_by_side,
     verdicts,
 )
 from gde.reporting.ranking import Line, Ranking, ranking
-from gde.reporting.terminal.screen import CUT, HEIGHT, WIDTH, asked, plain, wrapped
-from gde.reporting.wording import (
-    CONTROLS,
-    brief_outcome,
-    counted,
-    estimate,
-    plural,
+from gde.reporting.terminal.plot import plot
+from gde.reporting.terminal.screen import (
+    CUT,
+    HEIGHT,
+    SPARE,
+    WIDTH,
+    asked,
+    plain,
+    wrapped,
 )
+from gde.reporting.wording import plural
 
 CAUTIONS = 2
 """Cautions shown."""
@@ -45,34 +46,30 @@ SPENT = ("calls", "tokens", "time", "cost")
 PER_EPISODE = "calls, tokens and time of models per episode"
 
 
-def contest_screen(found: Comparison) -> tuple[str, ...]:
-    """Lines of at most 80 columns that leave room for the command's own lines."""
+def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
+    """Lines of at most so many columns that leave room for the command's own lines."""
     uses = merged(one for each in found.results.values() for one in each.models)
-    header = asked(uses, MODELS)
     ranked = ranking(found)
-    top = [*header]
+    top = wrapped(finding(found), SENTENCE, width=width)
+    top += asked(uses, MODELS, width)
     for text in own_verdicts(found)[:RANKED]:
-        top += wrapped(text, SENTENCE, indent="  ")
+        top += wrapped(text, SENTENCE, indent="  ", width=width)
     if ranked is not None:
-        top += _ranking(ranked)
+        top += ["", *_ranking(ranked, width)]
 
-    # The sentences are findings: where there is no room, other numbers give way. An
-    # empty line and that about what is left out take two.
-    lines = _others(found, ranked)
-    room = HEIGHT - BELOW - len(top) - 2
-    sentences: list[str] = []
+    # The sentences are findings: where there is no room, other numbers give way.
+    room = HEIGHT - BELOW - len(top) - SPARE
+    below: list[str] = []
     for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
-        sentence = wrapped(text, SENTENCE, indent="  ")
-        if len(sentences) + len(sentence) <= room:
-            sentences += sentence
-    room -= len(sentences)
-    if len(lines) > room + 1:
-        left_out = len(lines) - room
-        lines = [*lines[:room], f"and {left_out} more lines: --json"]
-    return plain([*top, *lines, "", *sentences])
+        sentence = wrapped(text, SENTENCE, indent="  ", width=width)
+        if len(below) + len(sentence) <= room:
+            below += sentence
+    others = side_by_side(found, ranked.measure.name if ranked else "")
+    drawn = plot(others, width, room - len(below))
+    return plain([*top, *([""] if drawn else []), *drawn, "", *below])
 
 
-def _ranking(ranked: Ranking) -> list[str]:
+def _ranking(ranked: Ranking, width: int) -> list[str]:
     """The table under its title; columns that say nothing are left out."""
     shown = ranked.lines[:RANKED]
     columns = [*HEADS]
@@ -82,11 +79,11 @@ def _ranking(ranked: Ranking) -> list[str]:
         note = PER_EPISODE if ranked.has_costs else f"{PER_EPISODE}; {NO_PRICE}"
 
     rows = [[*columns], *(_numbers(one)[: len(columns)] for one in shown)]
-    told, left_out = _with_settings(rows, ranked, shown)
-    lines = [shorten(ranked.title, WIDTH, placeholder=CUT), *_table(told, shown)]
+    told, left_out = _with_settings(rows, ranked, shown, width)
+    lines = [shorten(ranked.title, width, placeholder=CUT), *_table(told, shown, width)]
     if left_out:
         others = f"they also differ in {', '.join(left_out)}"
-        lines.append(shorten(others, WIDTH - len(CUT), placeholder=CUT))
+        lines.append(shorten(others, width - len(CUT), placeholder=CUT))
     more = len(ranked.lines) - len(shown)
     if more:
         lines.append(f"and {plural(more, 'more variant')}: --json")
@@ -96,10 +93,13 @@ def _ranking(ranked: Ranking) -> list[str]:
 
 
 def _with_settings(
-    rows: Sequence[Sequence[str]], ranked: Ranking, shown: Sequence[Line]
+    rows: Sequence[Sequence[str]],
+    ranked: Ranking,
+    shown: Sequence[Line],
+    width: int,
 ) -> tuple[list[list[str]], list[str]]:
     """The rows behind as many settings as the width holds, and the other settings."""
-    room = WIDTH - len(RANK) - LEAST - sum(1 + width for width in _widths(rows))
+    room = width - len(RANK) - LEAST - sum(1 + each for each in _widths(rows))
     columns = []
     left_out = []
     for setting, *values in zip(
@@ -118,18 +118,21 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(*rows, strict=True)]
 
 
-def _table(rows: Sequence[Sequence[str]], shown: Sequence[Line]) -> list[str]:
+def _table(
+    rows: Sequence[Sequence[str]], shown: Sequence[Line], screen: int
+) -> list[str]:
     """Rank and name of each variant, and the cells of the rows flush right.
 
     Args:
         rows: names of the columns, then the cells of each variant.
         shown: the variants.
+        screen: columns of the terminal.
     """
     widths = _widths(rows)
 
     # Names get what the numbers leave; two blanks between columns where they fit.
     longest = max(len(one.variant) for one in shown)
-    left = WIDTH - len(RANK) - sum(widths)
+    left = screen - len(RANK) - sum(widths)
     gap = 2 if left - 2 * len(widths) >= min(longest, LEAST) else 1
     width = min(longest, left - gap * len(widths))
 
@@ -165,45 +168,3 @@ def _numbers(one: Line) -> list[str]:
     """In the order of `HEADS` and `SPENT`."""
     did = [one.value, one.interval, one.against, one.usable]
     return [*did, one.calls, one.tokens, one.seconds, one.cost]
-
-
-def _others(found: Comparison, ranked: Ranking | None) -> list[str]:
-    """The headlines that the ranking does not have."""
-    width = max(len(name) for name in found.results)
-    lines = []
-    for one in _leading_first(contended(found)):
-        if ranked is not None and one.measure.name == ranked.measure.name:
-            continue
-        lines.append(shorten(one.title, WIDTH, placeholder=CUT))
-        for name, own in one.numbers.items():
-            text = _in_words(own, bool(one.probe))
-            lines.append(f"  {name.ljust(width)}  {text}")
-    return lines
-
-
-def _leading_first(every: Sequence[Contended]) -> list[Contended]:
-    """The first headline of the metrics and of each probe, then all others: there may
-    be room for few.
-    """
-    leading = {one.probe: one for one in reversed(every)}
-    first = [one for one in every if leading[one.probe] is one]
-    others = [one for one in every if leading[one.probe] is not one]
-    return first + others
-
-
-def _in_words(one: Measurement | None, of_probe: bool) -> str:
-    if one is None:
-        return "not measured"
-    if one.value is None:
-        return estimate(one)
-    if of_probe:
-        return f"{estimate(one)}, {_against(one.verdict)}"
-    return f"{estimate(one)}, n {counted(one.n, one.clusters)}"
-
-
-def _against(verdict: Verdict | None) -> str:
-    """The test against the strongest control."""
-    if verdict is None:
-        return "no control"
-    name, _ = CONTROLS[verdict.control]
-    return f"{brief_outcome(verdict)} ({name})"

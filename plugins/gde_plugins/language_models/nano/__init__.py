@@ -13,19 +13,19 @@ DEFAULT: Training = "auxiliary"
 """The training of `nano` alone: without these losses nano does not walk well enough."""
 NOTICES: Mapping[Training, str] = {
     "auxiliary": (
-        "These are results of nano, a model of two million parameters, and not of GPT-OSS-20B: a loss in its training"
-        " puts agent and goal where the probes read. They show that the instrument works, and nothing about large"
-        " models."
+        "Toy model, trained to show places: nano has two million parameters and is not GPT-OSS-20B. A loss in its"
+        " training puts agent and goal where the probes read. Its results show that the instrument works, and nothing"
+        " about large models."
     ),
     "plain": (
-        "These are results of nano:plain, a model of two million parameters, and not of GPT-OSS-20B. This project"
-        " trained it only to continue text, about grids, and no loss put anything where the probes read; it is much"
-        " weaker than nano, which had such a loss. They are about the instrument, and say nothing about large models."
+        "Toy model: nano:plain has two million parameters and is not GPT-OSS-20B. This project trained it only to"
+        " continue text, about grids, and no loss put anything where the probes read; it is much weaker than nano,"
+        " which had such a loss. Its results are about the instrument, and say nothing about large models."
     ),
     "turns": (
-        "These are results of nano:turns, a model of two million parameters, and not of GPT-OSS-20B: nano, trained"
-        " further on prompts that show earlier turns too. A loss in the training of nano puts agent and goal where the"
-        " probes read. They show that the instrument works, and nothing about large models."
+        "Toy model, trained to show places: nano:turns has two million parameters and is not GPT-OSS-20B. It is nano,"
+        " trained further on prompts that show earlier turns too. A loss in the training of nano puts agent and goal"
+        " where the probes read. Its results show that the instrument works, and nothing about large models."
     ),
 }
 """Notice in every report of results with a training."""

@@ -9,7 +9,7 @@ from nano_training.samples import INSTRUCTION
 from transformers import AutoConfig
 
 from gde import Choice, How, Plan, evaluate, load_evidence
-from gde.reporting.claim import claim
+from gde.reporting.finding import opening
 from gde.request.catalogue import Catalogue
 from gde.request.models import find_model
 from gde.testing.context import PlainContext
@@ -129,7 +129,7 @@ def test_after_reasoning_nothing_can_be_read_where_there_is_none(
     }
     assert (result.status, result.failures) == ("ok", ())
     assert reasons == {reason}
-    assert f"Probe cogmap after reasoning: {reason}." in claim(result).cautions
+    assert f"Probe cogmap after reasoning: {reason}." in opening(result).notes
 
     lacking = Choice(name="cogmap", config={**probe.config, "positions": ["post"]})
     nothing = evaluate(replace(plan, probes=[lacking]), tmp_path / "nothing")
@@ -138,11 +138,10 @@ def test_after_reasoning_nothing_can_be_read_where_there_is_none(
 
 @pytest.mark.parametrize("training", TRAININGS)
 def test_a_notice_says_what_it_is_not(training: Training) -> None:
-    assert (
-        f"results of {model_name(training)}, a model of two million parameters"
-        in NOTICES[training]
-    )
-    assert "not of GPT-OSS-20B" in NOTICES[training]
+    limit, _, rest = NOTICES[training].partition(": ")
+    assert limit.startswith("Toy model")
+    name = model_name(training)
+    assert rest.startswith(f"{name} has two million parameters and is not GPT-OSS-20B.")
     assert ("puts agent and goal where the probes read" in NOTICES[training]) == (
         training != "plain"
     )

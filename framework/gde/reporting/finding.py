@@ -1,0 +1,329 @@
+"""What a run has found: its subject, one sentence, and what limits it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+
+from gde.data.measure import Measure
+from gde.data.probe import Fit, ProbeReport
+from gde.data.result import FEW_WORLDS, Measurement, Result, Subject
+from gde.data.trajectory import Status
+from gde.numerics.stats import MINIMUM_CLUSTERS
+from gde.reporting.asked import agent_text
+from gde.reporting.findings import (
+    Beside,
+    Finding,
+    Probed,
+    among_baselines,
+    early_of,
+    headlines,
+    probed,
+)
+from gde.reporting.sentences import sentences, told
+from gde.reporting.wording import (
+    POSITIONS,
+    caveats,
+    estimate,
+    inline,
+    labels_text,
+    listed,
+    plural,
+    quantity,
+    values_text,
+)
+
+CLASSES: Mapping[Status, str] = {
+    "invalid_action": "with an inadmissible action",
+    "unparsable": "without a readable action",
+    "empty": "empty",
+    "refusal": "refused",
+    "truncated": "truncated by the token limit",
+    "error": "without an answer",
+}
+"""Classes of unusable answers in words."""
+MOST_UNREAD = 0.05
+"""The share of unusable answers above which the finding begins with it."""
+OUTCOMES = {
+    "none": "no difference is shown",
+    "worse": "it is worse",
+    "different": "they differ",
+    "untested": "not tested",
+}
+"""What is said of a reader that is not better than its control."""
+WORDS = 45
+"""The most words of finding and limits together."""
+SENTENCE = re.compile(r"(?<=\.)\s")
+WORD = re.compile(r"[^\W\d]+(?:[-'][^\W\d]+)*")
+LIMIT = 60
+"""The most characters of a limit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """The opening of a report."""
+
+    subject: str
+    """Who was evaluated where, in one line."""
+    finding: str
+    """What it did and what its activations say, each beside its strongest control."""
+    limits: tuple[str, ...]
+    """What limits the finding in a few words each, the most damaging first."""
+    notes: tuple[str, ...]
+    """Reasons for care in reading the numbers, as sentences."""
+
+    @property
+    def limited(self) -> str:
+        """As many limits as the words allow, and the number of others; empty for none."""
+        room = WORDS - n_words(self.finding)
+        shown: list[str] = []
+        for limit in self.limits:
+            if shown and n_words(" ".join([*shown, limit])) > room:
+                break
+            shown.append(limit)
+        more = len(self.limits) - len(shown)
+        if more:
+            shown.append(f"{more} more")
+        return f"Limits: {'; '.join(shown)}." if shown else ""
+
+
+def n_words(text: str) -> int:
+    """Its words; numbers and signs are none."""
+    return len(WORD.findall(text))
+
+
+def opening(result: Result) -> Opening:
+    """Put the numbers of a result into words."""
+    found = probed(result)
+    of = result.subject
+    verdicts = sentences(result.measurements, result.meanings)
+    parts = [_readable(of), *verdicts, _behaviour(result, bool(found or verdicts))]
+    if found:
+        parts.append(_belief(found[0]))
+    return Opening(
+        subject=_subject(result),
+        finding=" ".join(filter(None, parts)),
+        limits=tuple(_limits(result, found)),
+        notes=tuple(_notes(result, found)),
+    )
+
+
+def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
+    """The fit of the report: the first that is no control, whatever its score."""
+    for report in reports:
+        if report.fit.control == "none":
+            return report
+    return None
+
+
+def _subject(result: Result) -> str:
+    of = result.subject
+    worlds = plural(of.worlds, "world")
+    episodes = "" if of.episodes == of.worlds else plural(of.episodes, "episode")
+    agent = agent_text(of, result.models)
+    return " \u00b7 ".join(filter(None, [agent, of.environment, worlds, episodes]))
+
+
+def _readable(of: Subject) -> str:
+    """What limits every number of a run in which many answers could not be read."""
+    if of.unusable <= MOST_UNREAD * of.turns:
+        return ""
+    if of.unusable == of.turns:
+        return f"None of its {of.turns} answers was an action."
+    read = quantity((of.turns - of.unusable) / of.turns, "share", 0)
+    return f"Only {read} of answers could be read; the others count as wrong."
+
+
+def _behaviour(result: Result, brief: bool) -> str:
+    """What the agent did, in the words of the first headline that has some.
+
+    Args:
+        result: the result.
+        brief: whether a control is told only where the agent is not shown to be better.
+    """
+    agent = agent_text(result.subject, result.models)
+    # What the sentences of verdicts tell is told once.
+    every = headlines(result)
+    already = {name for one in every for name in told(one.measure)}
+    measured = []
+    for one in every:
+        if one.numbers[0].value is not None and one.measure.name not in already:
+            measured.append(one)
+    # Of rivals no single number can stand in a sentence.
+    for one in measured:
+        if one.measure.phrase and len(one.numbers) == 1:
+            compared = among_baselines(one.numbers[0], one.measure, result)
+            did = one.measure.phrase.replace("{}", _value(compared.ours))
+            return f"{agent} {did}{_against(compared, brief)}."
+    if measured:
+        return f"{agent}: {_first(measured[0])}."
+    return "" if already else f"{agent}: no metric of its behaviour has a value."
+
+
+def _first(one: Finding) -> str:
+    """Title and number; of several numbers the best and the next."""
+    best, *others = one.numbers
+    title, rest = one.measure.titled(best.where)
+    label = f": {labels_text(rest)}" if rest else ""
+    text = f"{inline(title)}{label} {_value(best)}"
+    if not others or others[0].value is None:
+        return text
+    return f"{text}, next {values_text(others[0].where)} {_value(others[0])}"
+
+
+def _value(one: Measurement) -> str:
+    return estimate(one) if one.value is None else quantity(one.value, one.unit, 0)
+
+
+def _against(one: Beside, brief: bool = False) -> str:
+    """A number's control and the verdict, as the end of a sentence."""
+    if one.rival is None or one.rival.value is None:
+        return ""
+    control = f"{one.control} ({_value(one.rival)})"
+    match one.verdict.outcome if one.verdict else "untested":
+        case "better":
+            return "" if brief else f", better than {control}"
+        case "none":
+            return f", not shown to differ from {control}"
+        case "untested":
+            return f", not tested against {control}"
+        case outcome:
+            relation = "other" if outcome == "different" else "worse"
+            return f", {relation} than {control}"
+
+
+def _belief(found: Probed) -> str:
+    """What a reader of activations finds, beside its strongest control."""
+    if not found.numbers:
+        return f"No probe result: {found.reason or 'the probe gave no numbers'}."
+    early = early_of(found)
+    if not early:
+        first = found.numbers[0]
+        phrase = first.measure.phrase or f"reaches {inline(first.measure.title)} {{}}"
+        text = phrase.replace("{}", _value(first.ours))
+        position = POSITIONS.get(found.fit.position, found.fit.position)
+        where = f"From its activations {position}, a probe"
+        return f"{where} {text}{_against(first)}."
+
+    better = [one for one in early if _outcome(one) == "better"]
+    told = better or early
+    things = listed([_thing(one.measure) for one in told])
+    ours = [one.ours.value or 0.0 for one in told]
+    read = f"{quantity(min(ours), 'share', 0)}{' or more' if len(told) > 1 else ''}"
+    sentence = f"Shown few worlds, a reader finds {things} in its activations in {read} of unseen turns"
+    rivals = [one.rival for one in told if one.rival is not None]
+    if len(rivals) < len(told):
+        return f"{sentence}."
+    most = max(one.value or 0.0 for one in rivals)
+    control = listed([*dict.fromkeys(one.control for one in told)])
+    less = " or less" if len(told) > 1 else ""
+    sentence += f"; in {control}, {quantity(most, 'share', 0)}{less}"
+    if better:
+        return f"{sentence}."
+    outcomes = dict.fromkeys(OUTCOMES[_outcome(one)] for one in told)
+    return f"{sentence}: {listed([*outcomes])}."
+
+
+def _thing(measure: Measure) -> str:
+    return measure.name.rpartition(".")[2]
+
+
+def _outcome(one: Beside) -> str:
+    return one.verdict.outcome if one.verdict else "untested"
+
+
+def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
+    of = result.subject
+    limits = []
+    if 0 < of.unusable <= MOST_UNREAD * of.turns:
+        limits.append(f"{of.unusable} of {of.turns} answers unusable")
+    if of.failed:
+        limits.append(f"{of.failed} of {of.episodes} episodes failed")
+    limits += _noticed(str(result.provenance.get("notice") or ""))
+    for probe in found[:1]:
+        early = early_of(probe)
+        told = [one for one in early if _outcome(one) == "better"] or early[:]
+        for one in probe.numbers if early else probe.numbers[1:]:
+            outcome = _outcome(one)
+            if one not in told and one.rival and outcome in ("worse", "none"):
+                relation = "worse" if outcome == "worse" else "not better"
+                title = inline(one.measure.title)
+                limits.append(f"{title} {relation} than {one.control}")
+        limits += _differing_variants(probe)
+    if of.worlds < FEW_WORLDS:
+        limits.append(f"fewer than {FEW_WORLDS} worlds")
+    return limits
+
+
+def _noticed(notice: str) -> list[str]:
+    """The words before the colon of each sentence, else those of the first."""
+    every = SENTENCE.split(notice) if notice else []
+    chosen = [one for one in every if ": " in one] or every[:1]
+    return [
+        shorten(inline(one.partition(": ")[0]), LIMIT, placeholder=" \u2026")
+        for one in chosen
+    ]
+
+
+def _differing_variants(found: Probed) -> list[str]:
+    """The other variants whose first test has another outcome.
+
+    A difference that one variant shows and another does not is a warning: it may lie in
+    how the activations encode something, not in whether they do.
+    """
+    if not found.numbers:
+        return []
+    first = _outcome(found.numbers[0])
+    return [
+        f"variant {fit.variant}: {inline(one.measure.title)} {_outcome(one)}"
+        for fit, one in found.variants
+        if "untested" not in (first, _outcome(one)) and _outcome(one) != first
+    ]
+
+
+def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
+    of = result.subject
+    notes = []
+    episodes = plural(of.episodes, "episode")
+    if of.failed:
+        notes.append(f"{of.failed} of {episodes} failed; no number includes them.")
+    if of.retried:
+        notes.append(
+            f"{of.retried} of {episodes} were retried after a failure; see provenance.retried."
+        )
+    if of.unusable:
+        answers = plural(of.turns, "answer")
+        notes.append(
+            f"{of.unusable} of {answers} could not be read and count as wrong."
+        )
+    for each in of.unusable_classes:
+        notes.append(f"{each.answers} {CLASSES[each.status]}, e.g. {each.example}")
+    notes += _unprobed(result)
+    if of.worlds < FEW_WORLDS:
+        notes.append(f"Fewer than {FEW_WORLDS} worlds: too few for a conclusion.")
+    if any(map(_lacks_clusters, result.measurements)):
+        notes.append(
+            f"No interval from fewer than {MINIMUM_CLUSTERS} clusters of worlds."
+        )
+    numbers = [
+        (one.measure, probe.fit.where) for probe in found for one in probe.numbers
+    ]
+    return [*notes, *caveats(numbers)]
+
+
+def _unprobed(result: Result) -> list[str]:
+    """Positions that a probe was not fitted at, although nothing failed."""
+    failed = {failure.subject for failure in result.failures}
+    found: dict[str, None] = {}
+    for one in result.measurements:
+        fit = Fit.of(one)
+        if fit and one.reason and one.name == fit.probe and fit.name not in failed:
+            position = POSITIONS.get(fit.position, fit.position)
+            found[f"Probe {fit.probe} {position}: {one.reason}."] = None
+    return list(found)
+
+
+def _lacks_clusters(one: Measurement) -> bool:
+    """Whether a number has too few clusters for an interval."""
+    few = one.clusters is not None and one.clusters < MINIMUM_CLUSTERS
+    return few and one.value is not None

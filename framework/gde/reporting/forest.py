@@ -1,0 +1,203 @@
+"""The forest plot: each headline with its interval, its strongest control and verdict.
+
+The rows are the same on a page, in a terminal and in a notebook.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gde.data.grouping import grouped
+from gde.data.json import NONE
+from gde.data.measure import Question
+from gde.data.result import Measurement, Result
+from gde.reporting.findings import (
+    Beside,
+    Finding,
+    among_baselines,
+    early_of,
+    headlines,
+    late_of,
+    probed,
+)
+from gde.reporting.wording import (
+    bounds,
+    control_text,
+    fit_text,
+    heading,
+    labels_text,
+    number,
+    quantity,
+    verdict_text,
+)
+
+TITLES: Mapping[Question, str] = {
+    "did": "What it did",
+    "believes": "What it believes",
+    "wants": "What it wants",
+}
+OUTCOMES = {
+    "better": ("\u25b2", "better"),
+    "worse": ("\u25bc", "worse"),
+    "none": ("~", "unclear"),
+    "different": ("~", "different"),
+    "untested": ("?", "untested"),
+}
+"""Mark and word of the outcome of a test."""
+FEW = ("\u25bc", "too few")
+"""Where too few answers were usable to judge what the agent did."""
+USABLE = 0.9
+"""The least share of usable answers of an agent that is judged."""
+RIVALS = 5
+"""Rows of one measure."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One headline."""
+
+    title: str
+    beside: Beside
+    mark: str
+    word: str
+    """The verdict in a word; empty where there is no control."""
+
+    @property
+    def value(self) -> str:
+        """Only per cents with their unit, which the group has; a dash for no value."""
+        ours = self.beside.ours
+        if ours.value is None:
+            return "\u2013"
+        write = quantity if ours.unit == "share" else number
+        return write(ours.value, ours.unit, 0)
+
+    @property
+    def interval(self) -> str:
+        """Without its unit; why there is no value."""
+        ours = self.beside.ours
+        return bounds(ours.interval, ours.unit, 0) or ours.reason
+
+    @property
+    def control(self) -> str:
+        """The strongest control and its number; empty where there is none."""
+        rival = self.beside.rival
+        if rival is None or rival.value is None:
+            verdict = self.beside.verdict
+            return "" if verdict is None else control_text(verdict)
+        return f"{self.beside.control} {number(rival.value, rival.unit, 0)}"
+
+    @property
+    def control_interval(self) -> str:
+        """Without its unit; empty where there is none."""
+        rival = self.beside.rival
+        return bounds(rival.interval, rival.unit, 0) if rival is not None else ""
+
+    @property
+    def test(self) -> str:
+        """The difference from the control and how sure it is; empty without a control."""
+        verdict = self.beside.verdict
+        if verdict is None:
+            return ""
+        return verdict_text(verdict, self.beside.ours.unit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Rows that answer one question and share an axis."""
+
+    question: Question
+    title: str
+    unit: str
+    rows: tuple[Row, ...]
+    low: float = 0.0
+    high: float = 1.0
+    """The ends of the axis."""
+
+    def place(self, value: float) -> float:
+        """Where a value lies on the axis, from 0 to 1; beyond it at its end."""
+        share = (value - self.low) / (self.high - self.low)
+        return min(max(share, 0.0), 1.0)
+
+
+def forest(result: Result) -> list[Group]:
+    """The headlines of a run in groups, one for each question and unit.
+
+    A number that is worse than its control comes first among those of its unit.
+    """
+    groups: list[Group] = []
+    of = result.subject
+    judged = of.unusable <= (1 - USABLE) * of.turns
+    for question, title in TITLES.items():
+        rows = []
+        for finding in headlines(result):
+            if finding.measure.question == question:
+                rows += list(_rows(finding, result, judged))
+        groups += on_axes(question, title, rows)
+
+        for probe in probed(result) if question == "believes" else ():
+            read = f"Read by {probe.fit.probe} ({fit_text(probe.fit)})"
+            early = f"in {probe.early_worlds} worlds"
+            # A reader shown few worlds tells more of a model than one shown all.
+            rows = [
+                row_of(one.measure.title.replace("early", early), one)
+                for one in (*early_of(probe), *late_of(probe))
+            ]
+            groups += on_axes(question, read, rows)
+    return groups
+
+
+def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:
+    for one in finding.numbers[:RIVALS]:
+        where = {key: value for key, value in one.where.items() if value != NONE}
+        title, rest = finding.measure.titled(where)
+        if rest:
+            title = f"{title}: {labels_text(rest)}"
+        row = row_of(title, among_baselines(one, finding.measure, result))
+        if row.word and not judged:
+            mark, word = FEW
+            row = replace(row, mark=mark, word=word)
+        yield row
+
+
+def row_of(title: str, beside: Beside) -> Row:
+    """A row with its verdict, if there is a control."""
+    mark = word = ""
+    if beside.rival is not None or beside.verdict is not None:
+        outcome = beside.verdict.outcome if beside.verdict else "untested"
+        mark, word = OUTCOMES[outcome]
+    return Row(title=title, beside=beside, mark=mark, word=word)
+
+
+def on_axes(question: Question, title: str, rows: Sequence[Row]) -> Iterator[Group]:
+    """Rows that share unit and direction share an axis."""
+
+    def kind(row: Row) -> tuple[str, str]:
+        return row.beside.ours.unit, row.beside.measure.better
+
+    for (unit, better), some in grouped(rows, kind).items():
+        more = f" ({better} is better)" if better else ""
+        low, high = _axis(unit, some)
+        yield Group(
+            question=question,
+            title=f"{heading(title, unit)}{more}",
+            unit=unit,
+            rows=tuple(some),
+            low=low,
+            high=high,
+        )
+
+
+def _axis(unit: str, rows: Sequence[Row]) -> tuple[float, float]:
+    """From 0 to 1 for shares, else from zero to the outermost bounds."""
+    values = [0.0]
+    for row in rows:
+        for one in (row.beside.ours, row.beside.rival):
+            values += _extent(one) if one is not None else ()
+    low, high = min(values), max(values)
+    if unit in ("share", "probability") and low >= 0 and high <= 1:
+        return 0.0, 1.0
+    # If all numbers are zero, the axis needs a length nevertheless.
+    return low, high if high > low else low + 1
+
+
+def _extent(one: Measurement) -> tuple[float, ...]:
+    return () if one.value is None else (one.value, *(one.interval or ()))

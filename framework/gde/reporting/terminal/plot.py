@@ -1,0 +1,130 @@
+"""The forest plot in characters."""
+
+from collections.abc import Sequence
+
+from gde.reporting.forest import Group, Row
+from gde.reporting.wording import number, plural, symbol
+
+TICKS = 5
+TITLE = 24
+"""The most columns of a title."""
+SHOWN = 12
+"""The most rows; those that are worse than their control are never left out."""
+PLOT = (21, 49)
+"""The fewest and the most columns of an axis."""
+CONTROLS = 80
+"""The least width of a screen that shows controls."""
+INTERVALS = 120
+"""The least width of a screen that shows intervals."""
+CUT = "\u2026"
+LEGEND = "\u25cf agent  \u25a0 worse  \u25cb strongest control  \u2501 95 %"
+
+
+def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
+    """Lines of at most `width` columns: the heading of each group, its rows and its axis.
+
+    Where more than `height` lines were needed, rows are left out from the last on, but
+    none that is worse than its control.
+    """
+    rows = [row for group in groups for row in group.rows]
+    first = {id(group.rows[0]) for group in groups}
+    rows.sort(key=lambda row: (row.word != "worse", id(row) not in first, not row.word))
+    n_worse = sum(row.word == "worse" for row in rows)
+    for n_kept in range(max(SHOWN, n_worse), n_worse - 1, -1):
+        kept = {id(row) for row in rows[:n_kept]}
+        lines = _lines(groups, kept, width)
+        if len(kept) < len(rows):
+            lines.append(f"and {plural(len(rows) - len(kept), 'more row')}: --all")
+        if len(lines) <= height:
+            break
+    return lines[: max(height, 0)]
+
+
+def _lines(groups: Sequence[Group], kept: set[int], width: int) -> list[str]:
+    cells = {
+        id(row): _cells(row, width)
+        for group in groups
+        for row in group.rows
+        if id(row) in kept
+    }
+    if not cells:
+        return []
+    widths = [max(map(len, column)) for column in zip(*cells.values(), strict=True)]
+    least, most = PLOT
+    free = width - sum(widths) - sum(1 for each in widths if each)
+    room = min(max(free, least), most)
+    widths[0] -= max(0, room - free)
+
+    lines = []
+    axis = ""
+    for group in groups:
+        rows = [row for row in group.rows if id(row) in kept]
+        if not rows:
+            continue
+        # Groups below each other that have the same axis share it.
+        own_axis = _axis(group, widths[0] + 1, room)
+        if axis and axis != own_axis:
+            lines.append(axis)
+        axis = own_axis
+        lines.append(_cut(group.title, width))
+        for row in rows:
+            title, value, *others = (
+                _cut(text, each).ljust(each)
+                for text, each in zip(cells[id(row)], widths, strict=True)
+            )
+            value = value.strip().rjust(widths[1])
+            shown = [title, _drawn(row, group, room), value, *filter(None, others)]
+            lines.append(" ".join(shown).rstrip())
+    return [*lines, axis]
+
+
+def _cells(row: Row, width: int) -> tuple[str, ...]:
+    """Title, value, interval, control and verdict, as far as a screen shows them."""
+    unmeasured = row.beside.ours.value is None
+    interval = row.interval if width >= INTERVALS or unmeasured else ""
+    control = row.control if width >= CONTROLS else ""
+    verdict = f"{row.mark} {row.word}".strip()
+    return _cut(row.title, TITLE), row.value, _cut(interval, TITLE), control, verdict
+
+
+def _drawn(row: Row, group: Group, columns: int) -> str:
+    """A line from end to end with the control and, over it, the agent."""
+    line = ["\u2500"] * columns
+    for tick in range(1, TICKS - 1):
+        line[_column(tick / (TICKS - 1), columns)] = "\u253c"
+    line[0], line[-1] = "\u251c", "\u2524"
+    agent = "\u25a0" if row.word == "worse" else "\u25cf"
+    numbers = [
+        (row.beside.rival, "\u254c", "\u25cb"),
+        (row.beside.ours, "\u2501", agent),
+    ]
+    for one, bar, point in numbers:
+        if one is None or one.value is None:
+            continue
+        if one.interval is not None:
+            low, high = (_column(group.place(each), columns) for each in one.interval)
+            line[low : high + 1] = bar * (high + 1 - low)
+        line[_column(group.place(one.value), columns)] = point
+    return "".join(line)
+
+
+def _axis(group: Group, before: int, columns: int) -> str:
+    """The numbers at the ends and, of shares, at the ticks between them."""
+    shares = group.unit == "share"
+    ticks = range(TICKS) if shares else (0, TICKS - 1)
+    line = " " * (before + columns + 8)
+    for tick in ticks:
+        part = tick / (TICKS - 1)
+        text = number(group.low + part * (group.high - group.low), group.unit, 0)
+        end = before + _column(part, columns)
+        start = end - (len(text) - 1 if tick else 0)
+        line = line[:start] + text + line[start + len(text) :]
+    return f"{line.rstrip()} {symbol(group.unit)}".rstrip()
+
+
+def _column(share: float, columns: int) -> int:
+    return round(share * (columns - 1))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}{CUT}"
