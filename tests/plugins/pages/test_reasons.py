@@ -28,6 +28,7 @@ def walk(evidence: Evidence, cells: list[int], strays: set[int], reached: bool =
                 index=i,
                 state=State(facts={"agent": cell}),
                 decision=decision,
+                success=float(reached),
                 optimal=("DOWN",) if i in strays else ("UP",),
             )
         )
