@@ -32,6 +32,7 @@ from gde.reporting.wording import (
     quantity,
     values_text,
 )
+from gde.stages.learning import EARLY
 
 CLASSES: Mapping[Status, str] = {
     "invalid_action": "with an inadmissible action",
@@ -241,18 +242,32 @@ def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
         limits.append(f"{of.failed} of {of.episodes} episodes failed")
     limits += _noticed(str(result.provenance.get("notice") or ""))
     for probe in found[:1]:
-        early = early_of(probe)
-        told = [one for one in early if _outcome(one) == "better"] or early[:]
-        for one in probe.numbers if early else probe.numbers[1:]:
-            outcome = _outcome(one)
-            if one not in told and one.rival and outcome in ("worse", "none"):
-                relation = "worse" if outcome == "worse" else "not better"
-                title = inline(one.measure.title)
-                limits.append(f"{title} {relation} than {one.control}")
+        limits += _not_better(probe)
         limits += _differing_variants(probe)
     if of.worlds < FEW_WORLDS:
         limits.append(f"fewer than {FEW_WORLDS} worlds")
     return limits
+
+
+def _not_better(found: Probed) -> list[str]:
+    """What a reader does not find better than from its control, and is not told."""
+    early = early_of(found)
+    told = [one for one in early if _outcome(one) == "better"] or early
+    limits: dict[str, list[str]] = {}
+    for one in found.numbers if early else found.numbers[1:]:
+        outcome = _outcome(one)
+        if one in told or one.rival is None or outcome not in ("worse", "none"):
+            continue
+        relation = "worse" if outcome == "worse" else "no better"
+        of_all = one.measure.name.replace(f"{found.fit.probe}.", "", 1)
+        is_late = any(each.measure.name.endswith(f"{EARLY}.{of_all}") for each in early)
+        if is_late:
+            than = f"{relation} than in {one.control}, shown all worlds"
+            limits.setdefault(than, []).append(_thing(one.measure))
+        else:
+            title = inline(one.measure.title)
+            limits.setdefault(f"{relation} than in {one.control}", []).append(title)
+    return [f"{listed(things)} {than}" for than, things in limits.items()]
 
 
 def _noticed(notice: str) -> list[str]:

@@ -135,10 +135,10 @@ def forest(result: Result) -> list[Group]:
 
         for probe in probed(result) if question == "believes" else ():
             read = f"Read by {probe.fit.probe} ({fit_text(probe.fit)})"
-            early = f"in {probe.early_worlds} worlds"
+            early = f", {probe.early_worlds} worlds"
             # A reader shown few worlds tells more of a model than one shown all.
             rows = [
-                row_of(one.measure.title.replace("early", early), one)
+                row_of(one.measure.title.replace(" early", early), one)
                 for one in (*early_of(probe), *late_of(probe))
             ]
             groups += on_axes(question, read, rows)

@@ -29,6 +29,14 @@ def gde_reporters() -> Sequence[AnyOffer]:
             extra="report",
             default=True,
         ),
+        Offer(
+            name="figure",
+            summary="the forest plot of the headlines as an SVG file",
+            config=NoConfig,
+            make="gde_plugins.pages.figures.forest:FigureReporter",
+            imports=("vl_convert",),
+            extra="report",
+        ),
     )
 
 

@@ -167,8 +167,8 @@ def test_of_things_that_differ_those_that_are_found_are_told_and_the_others_limi
         "a reader finds agent in its activations in 90 % of unseen turns; in random weights, 30 %."
     )
     assert found.limits == (
-        "goal found early not better than random weights",
-        "wall code length worse than random weights",
+        "goal found early no better than in random weights",
+        "wall code length worse than in random weights",
     )
 
 
@@ -294,13 +294,12 @@ def test_limits_are_told_the_most_damaging_first_as_far_as_words_allow(
         "2 of 180 answers unusable",
         "1 of 24 episodes failed",
         "toy model, made up",
-        "agent found not better than random weights",
-        "goal found not better than random weights",
+        "agent and goal no better than in random weights, shown all worlds",
         "fewer than 10 worlds",
     )
     assert found.limited == (
         "Limits: 2 of 180 answers unusable; 1 of 24 episodes failed; toy model, made up;"
-        " 3 more."
+        " 2 more."
     )
 
 

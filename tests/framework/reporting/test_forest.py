@@ -95,8 +95,8 @@ def test_each_number_of_a_probe_stands_beside_its_strongest_control(
     """A reader shown few worlds comes first: it tells more of a model."""
     found = rows(forest(result), "believes")
     assert [(row.title, row.value, row.control) for row in found] == [
-        ("Agent found in 8 worlds", "37\u00a0%", "random weights 15"),
-        ("Goal found in 8 worlds", "31\u00a0%", "random weights 12"),
+        ("Agent found, 8 worlds", "37\u00a0%", "random weights 15"),
+        ("Goal found, 8 worlds", "31\u00a0%", "random weights 12"),
         ("Agent found", "49\u00a0%", "random weights 20"),
         ("Goal found", "43\u00a0%", "random weights 17"),
         ("Wall code length", "0.36", "random weights 0.61"),

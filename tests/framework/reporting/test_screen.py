@@ -66,7 +66,7 @@ def test_a_run_with_probes_and_a_sweep_fits(result: Result) -> None:
     assert fits(shown)
     text = "\n".join(lines(shown))
     assert "reached the goal in" in " ".join(shown.finding)
-    for title in ("Success rate", "Agent found in 8", "random weights 15"):
+    for title in ("Success rate", "Agent found, 8", "random weights 15"):
         assert title in text
     assert "size" not in text, "breakdowns are for --all"
     assert shown.notes[-2] == "report: runs/example/report.html"
