@@ -271,7 +271,7 @@ def among_baselines(ours: Measurement, measure: Measure, result: Result) -> Besi
     control = ""
     rival = None
     bounds = []
-    for one in whole(of_metrics(result)):
+    for one in of_metrics(result):
         baseline = result.meanings[one.name]
         if baseline.beside == ours.name and one.where == ours.where:
             if one.value is None:

@@ -18,6 +18,7 @@ from gde.reporting.findings import (
     headlines,
     late_of,
     probed,
+    swept,
 )
 from gde.reporting.wording import (
     bounds,
@@ -142,7 +143,20 @@ def forest(result: Result) -> list[Group]:
                 for one in (*early_of(probe), *late_of(probe))
             ]
             groups += on_axes(question, read, rows)
-    return groups
+    return [*groups, *_by_condition(result)]
+
+
+def _by_condition(result: Result) -> Iterator[Group]:
+    """The first headline in each condition of a sweep."""
+    names = {*swept(result)}
+    for finding in headlines(result)[:1] if names else ():
+        measure = finding.measure
+        rows = []
+        for one in result.measurements:
+            if one.name == measure.name and one.where.keys() == names:
+                beside = among_baselines(one, measure, result)
+                rows.append(row_of(labels_text(one.where), beside))
+        yield from on_axes("did", f"{measure.title} by condition", rows)
 
 
 def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:

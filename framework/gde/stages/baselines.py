@@ -1,13 +1,16 @@
 """Verdicts of behaviour: the agent against its baselines, paired in the same worlds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.measure import Measure
-from gde.data.result import Measurement
+from gde.data.result import Identity, Measurement
 from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.controls import compare_with_control
 from gde.numerics.episode_metric import EpisodeMetric, tabulate
@@ -16,56 +19,88 @@ from gde.numerics.stats import Floats, adjusted, holm
 from gde.parts.metric import Declared, Metric
 from gde.seeding import generator
 
+Both = tuple[Identity, Identity]
+"""A number and its baseline."""
+
 
 def with_verdicts(
-    measured: Sequence[Measurement], metrics: Sequence[Metric], evidence: Evidence
+    measured: Sequence[Measurement],
+    metrics: Sequence[Metric],
+    evidence: Evidence,
+    conditions: Sequence[Labels] = (),
 ) -> list[Measurement]:
     """Give each baseline, and the number that it is of, the test of their difference.
 
-    What no agent can exceed is tested against nothing. The tests of one run are
-    corrected together (Holm 1979).
+    What no agent can exceed is tested against nothing. The tests of the whole run are
+    one family, those of its conditions another (Holm 1979).
 
     Args:
         measured: the numbers of the metrics.
         metrics: those that declare what their numbers mean.
         evidence: of the whole run.
+        conditions: the labels of each condition; one alone is the whole run.
     """
-    numbers: dict[str, tuple[EpisodeMetric, Number, Measure]] = {}
-    for each in metrics:
-        if isinstance(each, Declared) and isinstance(each.metric, EpisodeMetric):
-            for number in each.metric.numbers:
-                measure = each.measures[number.name]
-                numbers[number.name] = each.metric, number, measure
+    numbers = {}
+    for metric in metrics:
+        if isinstance(metric, Declared) and isinstance(metric.metric, EpisodeMetric):
+            for number in metric.metric.numbers:
+                measure = metric.measures[number.name]
+                numbers[number.name] = _Number(metric.metric, number, measure)
 
-    known = {one.name for one in measured if one.value is not None and not one.where}
-    tested: dict[tuple[str, str], Verdict] = {}
-    for name, (_, _, measure) in numbers.items():
-        of = measure.beside
-        if not measure.bound and of in numbers and known >= {name, of}:
-            ours = _by_cluster(*numbers[of][:2], evidence)
-            rival = _by_cluster(*numbers[name][:2], evidence)
-            both = np.isfinite(ours) & np.isfinite(rival)
-            tested[of, name] = compare_with_control(
-                measure.title,
-                ours[both],
-                rival[None, both],
-                generator(evidence.seed, "verdict", name),
-            )
+    parts = [*enumerate(conditions)] if len(conditions) > 1 else []
+    known = {one.identity for one in measured if one.value is not None}
+    judged: dict[Identity, Verdict] = {}
+    whole: list[tuple[int | None, Labels]] = [(None, {})]
+    for family in (whole, parts):
+        tested = {}
+        for (condition, labels), (name, one) in product(family, numbers.items()):
+            of = one.measure.beside
+            both = _identity(of, labels), _identity(name, labels)
+            if of in numbers and not one.measure.bound and known >= {*both}:
+                tested[both] = _tested(numbers[of], one, evidence, condition)
+        for both, verdict in _corrected(tested, numbers).items():
+            for identity in both:
+                judged.setdefault(identity, verdict)
+    return [replace(one, verdict=judged.get(one.identity)) for one in measured]
 
-    found: dict[str, Verdict] = {}
+
+def _tested(
+    ours: "_Number", rival: "_Number", evidence: Evidence, condition: int | None
+) -> Verdict:
+    """The test of a number against a baseline, without correction."""
+    a = ours.by_cluster(evidence, condition)
+    b = rival.by_cluster(evidence, condition)
+    both = np.isfinite(a) & np.isfinite(b)
+    rng = generator(evidence.seed, "verdict", rival.number.name, str(condition))
+    return compare_with_control(rival.measure.title, a[both], b[None, both], rng)
+
+
+def _corrected(
+    tested: Mapping[Both, Verdict], numbers: Mapping[str, "_Number"]
+) -> dict[Both, Verdict]:
+    """The verdicts of a family."""
     p_values = adjusted([one.p for one in tested.values()], holm)
-    for ((of, name), one), p in zip(tested.items(), p_values, strict=True):
-        outcome = outcome_of(one.difference, p, numbers[of][2].better)
-        found[name] = replace(one, p=p, outcome=outcome)
-        found.setdefault(of, found[name])
-    return [
-        one if one.where else replace(one, verdict=found.get(one.name))
-        for one in measured
-    ]
+    found = {}
+    for (both, one), p in zip(tested.items(), p_values, strict=True):
+        (of, _), _ = both
+        outcome = outcome_of(one.difference, p, numbers[of].measure.better)
+        found[both] = replace(one, p=p, outcome=outcome)
+    return found
 
 
-def _by_cluster(metric: EpisodeMetric, number: Number, evidence: Evidence) -> Floats:
-    """(G,) the number in each cluster of worlds; nan where it has none."""
-    table = tabulate(metric, evidence)
-    n_clusters = int(table.clusters.max(initial=-1)) + 1
-    return number.each(table, table.clusters, n_clusters)
+class _Number(NamedTuple):
+    metric: EpisodeMetric
+    number: Number
+    measure: Measure
+
+    def by_cluster(self, evidence: Evidence, condition: int | None) -> Floats:
+        """(G,) the number in each cluster of worlds; nan where it has none."""
+        table = tabulate(self.metric, evidence)
+        n_clusters = int(table.clusters.max(initial=-1)) + 1
+        if condition is not None:
+            table = table.where(table.conditions == condition)
+        return self.number.each(table, table.clusters, n_clusters)
+
+
+def _identity(name: str, labels: Labels) -> Identity:
+    return name, frozenset(labels.items())

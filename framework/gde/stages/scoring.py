@@ -78,7 +78,7 @@ def score(
             else:
                 measurements.extend(found)
     watch(Progress("metrics", total, total))
-    judged = with_verdicts(measurements, made, evidence)
+    judged = with_verdicts(measurements, made, evidence, conditions)
     return tuple(judged), tuple(failures)
 
 

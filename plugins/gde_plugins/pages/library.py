@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -43,7 +43,7 @@ class RunState:
     kind: Kind = ""
     """What the group is."""
     changed: str = ""
-    """The day on which the record last changed, as in an ISO date."""
+    """When the record last changed, to the minute: "2026-11-23 14:05"."""
     agent: str = ""
     environment: str = ""
     model: str = ""
@@ -129,7 +129,7 @@ def state(name: str, path: Path) -> RunState:
                 name=name,
                 group=group,
                 kind=kind,
-                changed=date.fromtimestamp(last_changed(path)).isoformat(),
+                changed=f"{datetime.fromtimestamp(last_changed(path)):%Y-%m-%d %H:%M}",
                 agent=plan.agent.label,
                 environment=plan.environment.label,
                 model=", ".join(names),

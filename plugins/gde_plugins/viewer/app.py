@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gde.comparisons.comparison import compare_runs
 from gde.comparisons.contest import read_contest
 from gde.errors import GdeError
-from gde.reporting.asked import days_text, money, seconds_text
+from gde.reporting.asked import days_text, usage_text
 from gde.request.catalogue import Catalogue
 from gde.store.folder import RESULT, RunFolder
 from gde.studies.study import read_study
@@ -176,8 +176,7 @@ class Pages:
             states=states,
             live=any_live,
             days_text=days_text,
-            seconds_text=seconds_text,
-            money=money,
+            usage_text=usage_text,
         )
 
     def episodes(self, request: Request) -> Response:

@@ -1,6 +1,11 @@
 /* Keeps the list and the live page up to date. Everything received is set as text, or was escaped by the server. */
 (() => {
   const every = (seconds, act) => { const go = async () => { try { if (await act()) return; } catch { /* the server is gone or busy */ } setTimeout(go, 1000 * seconds); }; go(); };
+  const filter = document.querySelector('[data-part="filter"]');
+  const sift = () => {
+    for (const row of document.querySelectorAll("table.runs tbody tr")) row.hidden = !row.textContent.toLowerCase().includes(filter.value.toLowerCase());
+  };
+  if (filter) filter.addEventListener("input", sift);
   const list = document.querySelector("table[data-live]");
   if (list) {
     every(3, async () => {
@@ -8,6 +13,7 @@
       const fresh = new DOMParser().parseFromString(text, "text/html").querySelector("table.runs");
       const chosen = [...list.querySelectorAll("input:checked")].map((one) => [one.name, one.value]);
       list.tBodies[0].replaceWith(fresh.tBodies[0]);
+      sift();
       for (const one of list.querySelectorAll("input")) one.checked = chosen.some(([name, value]) => one.name === name && one.value === value);
       return !fresh.dataset.live;
     });

@@ -144,7 +144,8 @@ def test_a_run_is_told_on_one_screen_and_all_of_it_when_asked(
     assert "asking with planted \u00b7 corridor \u00b7 7 worlds" in done.stdout.replace(
         "\n", " "
     )
-    assert "length 5" not in done.stdout, "breakdowns are left to --all"
+    assert "Success rate by condition" in done.stdout
+    assert "Accuracy by" not in done.stdout, "other breakdowns are left to --all"
     assert "where (centroid, layer 1" in done.stdout and "random weights" in done.stdout
     measured = json.loads((tmp_path / "r" / "result.json").read_text())["measurements"]
     assert f"ok: r (all {len(measured)} numbers: --all)" in done.stderr

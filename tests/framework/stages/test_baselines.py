@@ -87,3 +87,29 @@ def test_few_worlds_give_no_verdict(played: Evidence) -> None:
 
 def test_without_a_baseline_there_is_nothing_to_test(played: Evidence) -> None:
     assert judged({"mine": (1.0,) * 12}, played) == {"mine": None}
+
+
+def test_each_condition_has_a_verdict_of_a_family_of_its_own(played: Evidence) -> None:
+    halves = []
+    for i, one in enumerate(played.trajectories):
+        key = replace(one.key, condition=i // 6, world=i)
+        halves.append(replace(one, key=key))
+    swept = replace(played, trajectories=tuple(halves))
+    rng = np.random.default_rng(1)
+    chance = tuple(rng.uniform(0.1, 0.5, 12))
+    above = [value + 0.1 + rng.uniform(0.0, 0.2) for value in chance]
+    below = [value - rng.uniform(0.05, 0.1) for value in chance]
+    one = metric({"mine": (*above[:6], *below[6:]), "chance": chance})
+    conditions = [{"size": 7}, {"size": 9}]
+    measured = [
+        replace(each, where=labels) for labels in ({}, *conditions) for each in one(swept)
+    ]  # fmt: skip
+    found = {
+        each.where.get("size"): each.verdict
+        for each in with_verdicts(measured, [one], swept, conditions)
+        if each.name == "mine"
+    }
+    assert found[7].difference > 0 > found[9].difference  # type: ignore[union-attr]
+    # All six signs agree: twice two of 2^6, corrected for two conditions.
+    assert found[7].p == pytest.approx(2 * 2 / 2**6, abs=1e-6)  # type: ignore[union-attr]
+    assert found[7].worlds == 6 and found[None].worlds == 12  # type: ignore[union-attr]
