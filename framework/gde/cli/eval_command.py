@@ -35,6 +35,7 @@ def command(
             help="Metric or group of metrics; default: those that suit the parts."
         ),
     ] = None,
+    weights: options.Weights = "",
     settings: options.Set = None,
     plan: Annotated[
         Path | None, typer.Option(help="A plan file (TOML); other options override it.")
@@ -80,6 +81,7 @@ def command(
     from gde.request.building import Wanted, build_how
     from gde.request.catalogue import Catalogue, load_plugins
     from gde.request.howfile import read_settings
+    from gde.request.models import with_weights
     from gde.request.variants import variants
     from gde.runs.evaluating import evaluate
 
@@ -106,7 +108,7 @@ def command(
     )
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
-        plans = variants(wanted, catalogue)
+        plans = with_weights(variants(wanted, catalogue), weights, catalogue)
         how = build_how(wanted, read_settings().how)
         if dry_run:
             sizes = {}

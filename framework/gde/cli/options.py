@@ -41,6 +41,13 @@ Model = Annotated[
         help="The agent's language model, or ALIAS=MODEL for any part; may be repeated."
     ),
 ]
+Weights = Annotated[
+    str,
+    typer.Option(
+        metavar="MODEL",
+        help="Local weights of a served model, by which all probes read its answers: hf:PATH_OR_ID.",
+    ),
+]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 Set = Annotated[
     list[str] | None,

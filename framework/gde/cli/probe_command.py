@@ -19,6 +19,7 @@ def command(
         list[str] | None,
         typer.Option(help="ALIAS=MODEL, e.g. local weights that need settings."),
     ] = None,
+    weights: options.Weights = "",
     settings: options.Set = None,
     show_all: options.All = False,
     as_json: options.Json = False,
@@ -27,12 +28,15 @@ def command(
     """Add probes to a run, or refit its probes.
 
     Another layer, for example: --probe cogmap --set cogmap.layer=3. Of a served model:
-    --set cogmap.weights=hf:PATH_OR_ID. Keeps all other results.
+    --weights hf:PATH_OR_ID. Keeps all other results.
     """
-    from gde.request.building import asked_for
+    from gde.request.building import asked_for, choose
     from gde.runs.adding import probe as add_probes
 
-    choices, models = asked_for("probe", probe or (), settings or (), model or ())
+    # Settings that are given come later, and win.
+    labels = [choose(name).label for name in probe or ()] if weights else []
+    settings = [*(f"{label}.weights={weights}" for label in labels), *(settings or ())]
+    choices, models = asked_for("probe", probe or (), settings, model or ())
     with progress(quiet=quiet or as_json) as watch:
         result = add_probes(run, choices, watch=watch, models=models)
     show_result(result, as_json, show_all)

@@ -12,6 +12,7 @@ NAME = "profile"
 
 def command(
     model: options.Model = None,
+    weights: options.Weights = "",
     agent: Annotated[
         str, typer.Option(help="Agent to profile; see `gde list agents`.")
     ] = "gpt-oss",
@@ -35,6 +36,8 @@ def command(
         first, *more = each.split(",")
         asked.append(first)
         others += more
+    if weights:
+        settings = [*(settings or []), f"study.weights={weights}"]
     if others:
         settings = [*(settings or []), f"study.models={','.join(others)}"]
     reproduce_command.command(

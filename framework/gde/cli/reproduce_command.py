@@ -43,6 +43,7 @@ def command(
         ),
     ] = "",
     model: options.Model = None,
+    weights: options.Weights = "",
     reward: Annotated[
         list[str] | None, typer.Option(help="Further reward model; may be repeated.")
     ] = None,
@@ -92,6 +93,7 @@ def command(
         scale=scale,
         settings=parsed.get("study", {}),
         agent=Choice(name=agent, config=config),
+        weights=weights,
         models=tuple(
             replace(each, config={**each.config, **parsed.get(each.alias, {})})
             for each in aliased

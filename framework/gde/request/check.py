@@ -108,13 +108,9 @@ def _got(part: Chosen, ready: Ready, capability: str) -> str:
         if weights := weights_name(part.config):
             return f"{weights!r} gives none: wanted local weights, e.g. hf:PATH_OR_ID"
         gives_none = f"{agent} with model {ready.agent_model!r} gives none"
-        field = weights_field(type(part.config))
-        if not field:
+        if not weights_field(type(part.config)):
             return gives_none
-        advice = (
-            f"to read a served model's, add --set {part.label}.{field}=hf:PATH_OR_ID"
-        )
-        return f"{gives_none}; {advice}"
+        return f"{gives_none}; to read a served model's, add --weights hf:PATH_OR_ID"
     return (
         f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"
     )

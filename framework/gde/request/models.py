@@ -14,7 +14,7 @@ from gde.offers import ModelOffer, ModelReference
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.finding import Finder
 from gde.request.kinds import KINDS, MODEL
-from gde.request.names import model_names, references, split_url
+from gde.request.names import model_names, references, split_url, weights_field
 from gde.request.ready import Chosen, first_model
 from gde.request.settings import build_part, field_names, required_fields
 
@@ -137,6 +137,34 @@ def with_model_settings(plan: Plan, settings: Mapping[str, Mapping[str, Json]]) 
         elif values:
             models.append(Choice(name=label, config=values))
     return replace(plan, models=tuple(models))
+
+
+def with_weights(
+    plans: Mapping[str, Plan], weights: str, catalogue: Catalogue
+) -> dict[str, Plan]:
+    """The plans with these local weights in every probe that reads activations and
+    names none of its own; as they are where `weights` is empty.
+
+    Raises:
+        ConfigError: no probe takes weights.
+    """
+    if not weights:
+        return dict(plans)
+    found = {}
+    takers = 0
+    for name, plan in plans.items():
+        probes = []
+        for probe in plan.probes:
+            config = catalogue.find("probe", probe.name).offer.config
+            given = {}
+            if field := weights_field(config):
+                given[field] = weights
+                takers += 1
+            probes.append(replace(probe, config={**given, **probe.config}))
+        found[name] = replace(plan, probes=tuple(probes))
+    if not takers:
+        raise ConfigError("--weights: no probe reads activations; add --probe NAME")
+    return found
 
 
 def _check_alias(alias: str) -> None:

@@ -30,7 +30,7 @@ from gde.parts.reproduction import (
 )
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import read_settings
-from gde.request.models import with_model_settings
+from gde.request.models import with_model_settings, with_weights
 from gde.request.names import split_url
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
@@ -63,6 +63,8 @@ class Request:
     """Without a name, the default agent of the study, with these settings."""
     models: tuple[Choice, ...] = ()
     """Language models with settings; one without a name is the agent's."""
+    weights: str = ""
+    """Local weights of a served model, by which all probes read its answers."""
     rewards: tuple[Choice, ...] = ()
     """Reward models that are added to every plan that has any."""
 
@@ -213,7 +215,7 @@ def _planned(
         raise GdeError(unused)
 
     asked = {name: _asked_for(plan, request) for name, plan in plans.items()}
-    return study, agent, asked
+    return study, agent, with_weights(asked, request.weights, catalogue)
 
 
 Plans = dict[str, Plan]

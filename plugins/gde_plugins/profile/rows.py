@@ -289,9 +289,7 @@ def lacking(
     """
     for asked in ASKED:
         if asked.plan in refused:
-            # All probes of a profile have one setting.
-            reason = refused[asked.plan].replace("cogmap.weights", "study.weights")
-            absent = unmeasured(asked.name, reason, unit="share")
+            absent = unmeasured(asked.name, refused[asked.plan], unit="share")
             others = _others(asked, runs, models)
             yield _comparison(asked, absent, dict(_beside(asked, absent.unit, others)))
 

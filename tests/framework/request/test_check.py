@@ -76,7 +76,7 @@ class Blind:
         ),
         (
             {"probes": [reading("")], "agent": asking(model="blackbox")},
-            "gives none; to read a served model's, add --set cells.weights=hf:PATH_OR_ID$",
+            "gives none; to read a served model's, add --weights hf:PATH_OR_ID$",
         ),
         (
             {"probes": [reading("planted")]},

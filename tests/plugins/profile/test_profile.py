@@ -141,9 +141,9 @@ def test_local_weights_of_a_served_model_are_read_by_every_probe() -> None:
     other = plans[beside("beliefs", "openai:other@http://x/v1")]
     assert {"weights" in one.config for one in other.probes} == {False}
 
-    refused = {"beliefs": "no activations; add --set cogmap.weights=hf:PATH_OR_ID"}
+    refused = {"beliefs": "no activations; add --weights hf:PATH_OR_ID"}
     reasons = {row.ours.reason for row in Profile(settings).lacking(refused, {})}
-    assert reasons == {"no activations; add --set study.weights=hf:PATH_OR_ID"}
+    assert reasons == {"no activations; add --weights hf:PATH_OR_ID"}
 
 
 def test_a_refused_run_has_its_reason_in_every_row() -> None:
