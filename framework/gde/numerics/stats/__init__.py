@@ -37,6 +37,7 @@ from gde.numerics.stats._initialisations import (
     initialisation_error as initialisation_error,
 )
 from gde.numerics.stats._power import minimum_detectable as minimum_detectable
+from gde.numerics.stats._power import minimum_detectable_of as minimum_detectable_of
 from gde.numerics.stats._replicates import exchange_replicates as exchange_replicates
 from gde.numerics.stats._trends import linear_trend as linear_trend
 from gde.numerics.stats._trends import page as page
