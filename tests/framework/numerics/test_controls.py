@@ -26,5 +26,7 @@ def test_of_many_worlds_students_test_agrees_with_flipped_signs() -> None:
 
 def test_of_many_worlds_that_all_differ_alike_nothing_is_divided_by_zero() -> None:
     ours = np.ones(FLIPPED + 9)
-    found = compare_with_control("random moves", ours, np.full((1, FLIPPED + 9), 0.5), np.random.default_rng(0))  # fmt: skip
+    control = np.full((1, FLIPPED + 9), 0.5)
+    rng = np.random.default_rng(0)
+    found = compare_with_control("random moves", ours, control, rng)
     assert found.p is not None and found.p < 0.001
