@@ -1,6 +1,6 @@
 """A contest in numbers and sentences: headlines and clear differences."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gde.comparisons.comparison import Comparison
@@ -10,7 +10,7 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.reporting.findings import Beside, Probed, headlines, probed
 from gde.reporting.forest import Group, on_axes, row_of
-from gde.reporting.ranking import ABSENT, ranking
+from gde.reporting.ranking import ABSENT, Line, ranking
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     bounds,
@@ -142,22 +142,23 @@ def finding(found: Comparison) -> str:
     title = inline(ranked.measure.title)
     leaders = [one for one in ranked.lines if one.rank == "1"]
     behind = [one for one in ranked.lines if one.rank not in ("1", ABSENT)]
-    first, *_ = ranked.lines
     if not behind:
-        least = leaders[-1].value
+        first, least = leaders[0], leaders[-1].value
         lead = (
             f"No clear difference in {title} between {plural(len(leaders), 'variant')}"
         )
         return f"{lead} ({first.value} to {least})."
-    lead = "leads" if len(leaders) == 1 else "lead"
-    names = listed([one.variant for one in leaders[:LISTED]])
-    if leaders[LISTED:]:
-        names = f"{len(leaders)} variants"
-    best, *_ = behind
-    others = best.variant if len(behind) == 1 else f"{len(behind)} others"
-    are = "is" if len(behind) == 1 else "are"
-    reach = best.value if len(behind) == 1 else f"at best {best.value}"
-    return f"{names} {lead} by {title} ({first.value}); {others} {are} clearly behind ({reach})."
+    lead = f"{_variants(leaders)} {'lead' if leaders[1:] else 'leads'} by {title}"
+    return (
+        f"{lead}; {_variants(behind)} {'are' if behind[1:] else 'is'} clearly behind."
+    )
+
+
+def _variants(lines: Sequence[Line]) -> str:
+    """Up to three variants with their values, or the number of more and the best one's."""
+    if len(lines) > LISTED:
+        return f"{len(lines)} variants (at best {lines[0].value})"
+    return listed([f"{one.variant} ({one.value})" for one in lines])
 
 
 def own_verdicts(found: Comparison) -> list[str]:

@@ -20,6 +20,7 @@ from gde.reporting.findings import (
     headlines,
     probed,
 )
+from gde.reporting.forest import is_judged
 from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
     POSITIONS,
@@ -155,7 +156,8 @@ def _behaviour(result: Result, brief: bool) -> str:
         if one.measure.phrase and len(one.numbers) == 1:
             compared = among_baselines(one.numbers[0], one.measure, result)
             did = one.measure.phrase.replace("{}", _value(compared.ours))
-            return f"{agent} {did}{_against(compared, brief)}."
+            against = _against(compared, brief) if is_judged(result.subject) else ""
+            return f"{agent} {did}{against}."
     if measured:
         return f"{agent}: {_first(measured[0])}."
     return "" if already else f"{agent}: no metric of its behaviour has a value."

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gde.data.grouping import grouped
 from gde.data.json import NONE
 from gde.data.measure import Question
-from gde.data.result import Measurement, Result
+from gde.data.result import Measurement, Result, Subject
 from gde.reporting.findings import (
     Beside,
     Finding,
@@ -125,12 +125,13 @@ def forest(result: Result) -> list[Group]:
     A number that is worse than its control comes first among those of its unit.
     """
     groups: list[Group] = []
-    of = result.subject
-    judged = of.unusable <= (1 - USABLE) * of.turns
+    judged = is_judged(result.subject)
     for question, title in TITLES.items():
         rows = []
         for finding in headlines(result):
-            if finding.measure.question == question:
+            # A verdict is told in a sentence, and has no place on an axis.
+            is_told = bool(finding.measure.sentence)
+            if finding.measure.question == question and not is_told:
                 rows += list(_rows(finding, result, judged))
         groups += on_axes(question, title, rows)
 
@@ -157,6 +158,11 @@ def _by_condition(result: Result) -> Iterator[Group]:
                 beside = among_baselines(one, measure, result)
                 rows.append(row_of(labels_text(one.where), beside))
         yield from on_axes("did", f"{measure.title} by condition", rows)
+
+
+def is_judged(of: Subject) -> bool:
+    """Whether enough answers were usable to judge what an agent did."""
+    return of.unusable <= (1 - USABLE) * of.turns
 
 
 def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:

@@ -398,3 +398,8 @@ def test_notes_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> Non
     }
     assert told == {"linear": (caveat,), "mlp": (), "places": ()}
     assert len(caveat) < 155  # fits into two lines of a terminal
+
+
+def test_an_agent_with_few_usable_answers_is_not_judged(result: Result) -> None:
+    assert "random moves" in said(result, *moves(0.4, "worse"), unusable=9)
+    assert "random moves" not in said(result, *moves(0.4, "worse"), unusable=19)

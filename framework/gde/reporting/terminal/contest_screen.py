@@ -60,7 +60,8 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     # The sentences are findings: where there is no room, other numbers give way.
     room = HEIGHT - BELOW - len(top) - SPARE
     below: list[str] = []
-    for text in verdicts(found)[:LISTED] + cautions(found)[:CAUTIONS]:
+    told = verdicts(found)[:LISTED] if ranked is None else []
+    for text in [*told, *cautions(found)[:CAUTIONS]]:
         sentence = wrapped(text, SENTENCE, indent="  ", width=width)
         if len(below) + len(sentence) <= room:
             below += sentence

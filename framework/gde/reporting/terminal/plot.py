@@ -110,8 +110,8 @@ def _drawn(row: Row, group: Group, columns: int) -> str:
 
 def _axis(group: Group, before: int, columns: int) -> str:
     """The numbers at the ends and, of shares, at the ticks between them."""
-    shares = group.unit == "share"
-    ticks = range(TICKS) if shares else (0, TICKS - 1)
+    whole = group.unit == "share" and (group.low, group.high) == (0, 1)
+    ticks = range(TICKS) if whole else (0, TICKS - 1)
     line = " " * (before + columns + 8)
     for tick in ticks:
         part = tick / (TICKS - 1)
