@@ -22,8 +22,9 @@ FEWEST = 2
 DENIAL = re.compile(
     r"\b(?:not|no|never|cannot|avoid|without|except|unless|instead of|rather than|(?:any|every)thing but"
     r"|all but|wrong|blocked|impossible|invalid|illegal|bad|worse|mistake|pointless|useless|failed|fails"
-    r"|like this|such as|(?:have|has) just|already|(?:could|might|may) be"
-    r"|(?:action|command|move|step)s? (?:was|were)|nicht|kein\w*|pas|nunca|não|non)\b"
+    r"|like this|such as|(?:have|has) just|already|later|(?:could|might|may) be"
+    r"|(?:action|command|move|step)s? (?:was|were)"
+    r"|(?:example|prompt|question|instructions?)\b[^.!?\n]{0,30}\b(?:says?|shows?|gives?)|nicht|kein\w*|pas|nunca|não|non)\b"
     r"|n't\b|\?|不|ない",
     re.IGNORECASE,
 )

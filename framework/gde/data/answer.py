@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gde.data.action_names import meant
+from gde.data.answer_parts import LEFT_OPEN
 from gde.data.answer_rules import (
     ASIDE,
     CONDITION,
@@ -195,7 +196,7 @@ def read_freely(
     # Where any text may be an action, it is taken as it stands.
     spellings = (str,) if actions is None else (tidy, plain)
     inadmissible = None
-    if actions is not None and CONDITION.search(text):
+    if actions is not None and (CONDITION.search(text) or LEFT_OPEN.search(text)):
         return Reading.failed("unparsable", otherwise)
     for spelling in spellings:
         spelled = spelling(text)

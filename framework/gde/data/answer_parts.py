@@ -6,6 +6,7 @@ answer, its last paragraph, line or sentence, or its first line. Each reader tak
 first of these parts that it can read as a whole; only an explanation may follow.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from enum import Enum
@@ -52,12 +53,36 @@ COMMENT = re.compile(
 )
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[^\s\d]|\d?[.,]\d)|\n+")
 NOTHING = " \t.*_-=#|"
+MOST_STATEMENTS = 50
+"""The last statements that are tried."""
 MOST_LINES = 200
 """Lines at the end that may be a list."""
 OPTION = re.compile(
-    r"\b(?:option|alternative|variant|possibility|plan)[ \t]+\w{1,3}\b[ \t]*:|\balternatively\b",
+    r"(?:\b(?i:option|alternative|variant|possibility|candidate|plan|choice)[ \t]+|^[ \t]*(?=[A-H]))"
+    r"([A-Z]|\d{1,2})[ \t]*[:.)][ \t\n]+",
+    re.MULTILINE,
+)
+"""The label of one of several conclusions."""
+CHOICE = re.compile(
+    r"(?:^|[.!?,;:])[^\n.!?,;:]*\b(?i:choose|pick|select|go with|take|choice|answer|decision|so)\b[ \t:]*"
+    r"(?:is[ \t]+)?(?:(?i:option|alternative|variant|possibility|candidate|plan|choice)[ \t]+|(?=[A-H]))"
+    r"([A-Z]|\d{1,2})\W*\Z",
+    re.MULTILINE,
+)
+"""The sentence at the end that names a label."""
+CHOOSING = 100
+"""Characters of such a sentence."""
+LEFT_OPEN = re.compile(
+    r"\b(?:could|might|may) (?:also|equally|just as well) be\b|\bsecond guess\b|\balternatively:",
     re.IGNORECASE,
 )
+EXPLAINS = re.compile(
+    r"(?:step[_ ]by[_ ]step[_ ])?(?:thoughts?|thinking|reason\w*|rationale|expla\w+|notes?|comments?|analysis"
+    r"|confidence|justification|why|length)",
+    re.IGNORECASE,
+)
+"""A member of an object beside the conclusion."""
+ANNOUNCES = re.compile(r"(?::|, namely) ")
 FEWEST_WORDS = 4
 """Words of a sentence before its colon."""
 RETRACTED = re.compile(
@@ -66,6 +91,13 @@ RETRACTED = re.compile(
     re.IGNORECASE,
 )
 """Words by which a first statement may be taken back."""
+FORBIDS = re.compile(r"\b(?:not|don't|never)\b[^.:]*:\s*\Z", re.IGNORECASE)
+DOUBTED = re.compile(
+    r"\b(?:double[- ]check|recount|wait|hold on|actually|on (?:reflection|second thought)|hmm+)\b"
+    r"(?!.{0,200}\byes\b).{0,200}\d",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A doubt with other numbers after it."""
 PARAGRAPH = re.compile(r"\n[ \t]*\n")
 CLAUSE_END = re.compile(r"[.!?]\s|\n")
 NEAR = 200
@@ -90,6 +122,34 @@ class Unread(Enum):
     AMBIGUOUS = "it leaves more than one reading"
 
 
+def standing(text: str) -> str:
+    """What stands of an answer: the option that it chooses of those that it declares, or
+    an object's one member that does not explain; nothing where a choice is left open.
+    """
+    if text.startswith("{"):
+        return _member(text)
+    choice = CHOICE.search(text, max(0, len(text) - CHOOSING))
+    parts = OPTION.split(text[: choice.start()] if choice else text)
+    options: dict[str, str] = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if choice and options:
+        return options.get(choice[1], "").strip(" \t\n;")
+    if len(options) > 1:
+        # What follows them may conclude.
+        text = parts[-1].partition("\n\n")[2]
+    return "" if LEFT_OPEN.search(text) else text
+
+
+def _member(text: str) -> str:
+    try:
+        said = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+    match [one for one in said.items() if not EXPLAINS.fullmatch(one[0])]:
+        case [(key, str() | list() as value)]:
+            return f"{key}: {value if isinstance(value, str) else json.dumps(value)}"
+    return text
+
+
 def statements(text: str, words: str) -> Iterator[str]:
     """What follows each statement to the end of the answer; the last comes first.
 
@@ -97,7 +157,7 @@ def statements(text: str, words: str) -> Iterator[str]:
         text: a plain answer.
         words: a pattern of the words that begin one, such as "plan|action sequence".
     """
-    for found in reversed([*_statement(words).finditer(text)]):
+    for found in [*_statement(words).finditer(text)][: -MOST_STATEMENTS - 1 : -1]:
         rest = text[found.end() :].lstrip(" \t\n|\"'*_`")
         before = CLAUSE_END.split(text[max(0, found.start() - NEAR) : found.start()])[
             -1
@@ -119,14 +179,14 @@ def remaining(text: str) -> Iterator[str]:
     lines = [line for line in last_one.splitlines() if line.strip(NOTHING)]
     for first, line in enumerate(["", *lines[:MOST_LINES]][: len(lines)]):
         # A part of a list is no conclusion.
-        if line and not is_prose(line):
+        if line and (not is_prose(line) or FORBIDS.search(line)):
             break
         yield "\n".join(lines[first:]).strip()
 
-    announced, _, rest = "".join(lines[-1:]).rpartition(": ")
+    announced, *rest = ANNOUNCES.split("".join(lines[-1:]))
     is_own = "{" not in announced and not CONDITION.search(announced)
     if is_own and len(announced.split()) >= FEWEST_WORDS:
-        yield rest.strip()
+        yield "".join(rest[-1:]).strip()
     sentences = [each.strip() for each in SENTENCE.split(text) if each.strip(NOTHING)]
     if len(lines) == 1 or is_prose("".join(lines[-2:-1])):
         yield from sentences[-1:]
@@ -153,7 +213,7 @@ def follows(rest: str) -> Unread | None:
     first = COPULA.sub("", first.strip())
     sentence = re.split(r"(?<=[.;!])\s", first, maxsplit=1)[0]
     next_line = later.lstrip().split("\n", 1)[0]
-    if OTHERWISE.match(next_line):
+    if OTHERWISE.match(next_line) or DOUBTED.search(rest):
         return Unread.AMBIGUOUS
     if not first.strip(f"{CLOSERS}.,;:!"):
         return None

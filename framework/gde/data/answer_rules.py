@@ -59,7 +59,8 @@ ASIDE = re.compile(r"\s*\([^()]*\)\W*\Z")
 PLACEHOLDER = re.compile(r"\s*<[^<>]*\s[^<>]*>\s*")
 """The words of a form that is shown, such as <one of the actions>."""
 EXAMPLE = re.compile(
-    r"\b(?:such as|e\.g\.|for example|(?:could|would|might|should|can|may) look like(?: this)?)\W*\Z",
+    r"\b(?:such as|e\.g\.|for example|(?:could|would|might|should|can|may) look like(?: this)?"
+    r"|(?:example|prompt|question|instructions?)\b[^.!?\n]{0,30}\b(?:says?|shows?|gives?))\W*\Z",
     re.IGNORECASE,
 )
 CONDITION = re.compile(r"^\s*(?:else|elif)\b[^\n]*:\s*$", re.MULTILINE)

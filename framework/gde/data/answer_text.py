@@ -8,6 +8,7 @@ import re
 from html import unescape
 from unicodedata import normalize
 
+from gde.data.answer_parts import standing
 from gde.data.latex import without_latex
 
 ALIKE = str.maketrans(
@@ -38,6 +39,13 @@ THOUGHT = re.compile(
 )
 REMARK = re.compile(r"<!--.*?-->|/\*.*?\*/", re.DOTALL)
 STRUCK = re.compile(r"~~[^~\n]+~~|<(del|s|strike)>.*?</\1>", re.IGNORECASE)
+SCRAPPED = re.compile(
+    r"\b(?:that(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct)|a mistake)|scratch that"
+    r"|no,? (?:actually|sorry|wait))\b[ ,.!:;]*"
+    r"(?![^\"\n]{0,200}\"\s*[,}\n])",
+    re.IGNORECASE,
+)
+"""Words, but in a text of JSON, by which all before them is taken back."""
 TICKED = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?(?:\[[xX]\]|[\u2705\u2714\u2611])[ \t\ufe0f]*", re.MULTILINE
 )
@@ -110,8 +118,11 @@ def own_turn(text: str) -> str:
 
 
 def own(text: str) -> str:
-    """The model's turn without good wishes, and what it struck out or left unticked."""
-    turn = REGARDS.sub("", STRUCK.sub("", own_turn(text)))
+    """The model's turn without thoughts, good wishes, and what it took back or left
+    unticked.
+    """
+    turn = REGARDS.sub("", STRUCK.sub("", THOUGHT.sub("", own_turn(text))))
+    turn = SCRAPPED.split(turn)[-1]
     turn = OFFER.sub("", PLEASANTRY.sub("", turn))
     # Of ticked and unticked lines, the ticked ones are meant.
     if TICKED.search(turn):
@@ -124,7 +135,7 @@ def plain(text: str) -> str:
 
     What stands in a box of LaTeX is a line of its own, and a heading ends with a colon.
     """
-    text = THOUGHT.sub("", own(text)).rpartition("</think>")[2][-LONGEST:]
+    text = own(text).rpartition("</think>")[2][-LONGEST:]
     text = REMARK.sub("", unescape(text))
     text = without_latex(text)
     text = TAG.sub("", BREAK.sub("\n", CELL.sub(" | ", text)))
@@ -134,4 +145,4 @@ def plain(text: str) -> str:
     text = HEADING.sub(lambda found: f"{found[1] or found[2]}:", FENCE.sub("", text))
     text = QUOTE.sub("", text)
     text = ONE_STAR.sub(r"\2", EMPHASIS.sub("", text))
-    return tidy(ESCAPED.sub(r"\1", text)).translate(PUNCTUATION).strip()
+    return standing(tidy(ESCAPED.sub(r"\1", text)).translate(PUNCTUATION).strip())

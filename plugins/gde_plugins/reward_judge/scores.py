@@ -36,7 +36,8 @@ COMPARED = re.compile(r"\s*[<>]=?\s")
 ALONE = re.compile(rf"[\s\"'`(\[{{<*_=>-]*{DECIMAL}[\s\"'`)\]}}>*_.]*")
 JUDGES = re.compile(
     r"\b(?:scor\w+|rat(?:e|ing)|giv\w+|deserv\w+|merits|say|get|guess|looks? like|worth|judge\w*|seems?"
-    r"|estimate\w*|assign\w*|reward|value\w*|overall|put it at|bewert\w+|donne|est de)\b|评分|得分|分数",
+    r"|estimate\w*|assign\w*|reward|value\w*|overall|put it at|bewert\w+|donne|est de)\b"
+    r"|\A\W*it(?:'s| is| should be)\W*\Z|评分|得分|分数",
     re.IGNORECASE,
 )
 DENIED = re.compile(
@@ -44,8 +45,11 @@ DENIED = re.compile(
     r"|wrote|said|says|asks?|asked|wants?|you|must|please|ignore|would (?:have|need)|now|out of)\b|n't\b",
     re.IGNORECASE,
 )
-SURENESS = re.compile(r"\b\d{1,3}\s*%\s*(?:confident|sure|certain)\b", re.IGNORECASE)
-QUOTING = re.compile(r"[?<>\"']")
+SURENESS = re.compile(
+    r"\b\d{1,3}\s*%\s*(?:confident|sure|certain)\b|\bscale (?:of|from) 0 to 1\b",
+    re.IGNORECASE,
+)
+QUOTING = re.compile(r"[?<>\"]|(?<!\w)'|'(?!\w)")
 """A sentence that asks, compares or quotes; tags are some of it."""
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?|\binf\w*|\bnan\b|\bnull\b", re.IGNORECASE)
 BELIEF = re.compile(r"^\s*belief\s*:", re.IGNORECASE | re.MULTILINE)

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from gde.data.answer import REFUSAL
-from gde.data.answer_parts import OPTION, remaining, statements, without_comments
+from gde.data.answer_parts import remaining, statements, without_comments
 from gde.data.answer_text import plain
 from gde_plugins.babyai.oracle.subgoals import Name
+from gde_plugins.babyai.tasks.planned import OTHERWISE, TOLD, is_only_part
 
 Step = tuple[Name, tuple[int, int] | None]
 """A subgoal and the place that it names."""
@@ -67,6 +68,7 @@ CASE = re.compile(
 THING = re.compile(
     r",\s*(?:the |a )?(?:\w+ )?(?:box|ball|key|door|object)(?=\s*[)\]])", re.IGNORECASE
 )
+TOLD_IN = re.compile(TOLD, re.IGNORECASE | re.MULTILINE)
 UNSURE = re.compile(r"\b(?:or|if|either|not|unless|maybe|depending)\b", re.IGNORECASE)
 
 
@@ -81,13 +83,18 @@ def read_decomposed(answer: str) -> tuple[Step, ...] | None:
     if starts or ends:
         regions = [*_regions(text, starts, ends)]
         read = [_steps(region) for region in regions if region.strip(" \n-<>")]
-        is_choice = (OPTION.search(text) or CASE.search(text)) and len({*read}) > 1
+        is_choice = CASE.search(text) and len({*read}) > 1
         return None if is_choice or not read else read[-1]
-    if REFUSAL.match(text) or len(OPTION.findall(text)) > 1:
+    if REFUSAL.match(text):
         return None
-    for part in (*statements(text, STATEMENT), *remaining(text)):
+    for part in statements(text, STATEMENT):
         if found := _beginning(part):
             return found
+    for part in remaining(text):
+        if found := _beginning(part):
+            others = text.replace(part, "").splitlines()
+            is_part = is_only_part(part, text, TOLD_IN) or any(map(_steps, others))
+            return None if is_part else found
     return None
 
 
@@ -106,11 +113,14 @@ def _beginning(part: str) -> tuple[Step, ...] | None:
     if whole := _steps(part):
         return whole
     steps: tuple[Step, ...] = ()
+    is_list = True
     for line in filter(str.strip, part.splitlines()):
         found = _steps(line)
-        if found is None:
-            break
-        steps += found
+        # Nothing within a list is left out.
+        if (found and not is_list) or (steps and OTHERWISE.match(line)):
+            return None
+        is_list = is_list and found is not None
+        steps += found or ()
     return steps or None
 
 

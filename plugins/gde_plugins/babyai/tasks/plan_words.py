@@ -36,7 +36,7 @@ CALLED = [
 ] + [(re.compile(words), f" {name} ") for name, words in UNSPACED.items()]
 INITIALS = {"L": "left", "R": "right", "F": "forward", "P": "pickup", "T": "toggle"}
 """Letters that begin the name of one action alone."""
-LETTERS = re.compile(r"[LRFPT](?:(?:[\s,;]|->)+[LRFPT])+")
+LETTERS = re.compile(r"[LRFPT](?:(?:[\s,;]|->)+[LRFPT])+|[LRF]{3,}")
 ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 CHINESE = {"一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5}
 UNIT = r"(?:cells?|steps?|squares?|tiles?|times|units?|spaces?|fields?)"
@@ -49,10 +49,11 @@ TIMES: list[tuple[re.Pattern[str], Written]] = [
     (re.compile(rf"(?<![\w.])(\d{{1,3}})(?: {UNIT}\b| ?[x\u00d7](?!\w))"), r" x\1"),
     (re.compile(r"(?:\bx|[\u00d7*]) ?(\d{1,3})\b"), r" x\1"),
     (re.compile(r"(?<=\w)\((\d{1,3})\)"), r" x\1"),
+    (re.compile(r"\",\s*\"(?:count|times|repeat|n)\":\s*(\d{1,3})"), r" x\1"),
 ]
 """How often an action is done, written as x3."""
 SAYING_NOTHING = """
-the agent agent's should must will would can i we to go move walk turn now please step action actions
+the agent agent's should must will would can i we you to go move walk turn now please step action actions
 first second third fourth fifth sixth seventh eighth ninth tenth then next finally and afterwards after
 that lastly it suffices und dann danach zuletzt y luego entonces et puis ensuite poi e
 return append 先 再

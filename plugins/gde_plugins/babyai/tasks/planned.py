@@ -11,6 +11,7 @@ from functools import lru_cache
 from gde.data.answer import REFUSAL
 from gde.data.answer_parts import (
     ITEM,
+    RETRACTED,
     UNSURE,
     remaining,
     statements,
@@ -29,10 +30,12 @@ STATEMENT = (
     r"|动作序列|计划|行動列|行動?計画|행동(?:[ \t]+순서)?|계획"
 )
 TOKEN = re.compile(
-    rf"(?P<action>{'|'.join(SYNONYMS)})(?!\w)|x(?P<times>\d+)(?!\w)"
-    r"|(?P<label>(?:step|action)[ \"']*[:=#]?[ ]*\d+[.:)]?|\d{1,3}[\"']?[.):](?!\d))"
-    rf"|(?P<number>\d{{1,3}})(?![\w.])|(?P<boundary>[,;\n:]|\.(?!\.)|-+>|=>|\u2192|\u27a1|\u2b9e|>|\b(?:and|then)\b)"
-    rf"|(?P<empty>(?:{'|'.join(sorted(EMPTY))})(?!\w)|[然后再接着最]+|[-*\u2022\[\](){{}}\"'|\s=_!<+]+)"
+    rf"(?P<action>{'|'.join(SYNONYMS)})(?!\w)"
+    r"|(?P<label>(?:step|action)[ \"']*[:=#]?[ ]*\d+[.:)]?)"
+    r"|(?P<listed>\d{1,3}[\"']?[.):](?!\d)(?P<last>[ \t]*(?![^\n]))?)"
+    r"|(?P<number>x\d{1,4}(?!\w)|\d{1,3}(?![\w.]))"
+    rf"|(?P<boundary>[,;\n]|\.(?!\.)|-+>|=>|\u2192|\u27a1|\u2b9e|>|\b(?:and|then)\b)"
+    rf"|(?P<empty>(?:{'|'.join(sorted(EMPTY))})(?!\w)|[然后再接着最]+|[-*\u2022\[\](){{}}\"':|\s=_!<+]+)"
 )
 MOST = 2_000
 """Actions in a plan that is read."""
@@ -44,12 +47,30 @@ OPEN = re.compile(r"\.{3}\W*\Z|\betc\b")
 EMPTY_LIST = re.compile(
     r"^\s*\w+\s*=\s*\[\s*\]\s*$|^\s*def \w+\([^()]*\):\s*$", re.MULTILINE
 )
-MEMBER = re.compile(r"(?<=\])\s*,\s*[\"']\w+[\"']\s*:\s*[\w.\"']+\s*(?=\})")
-"""Another member of an object after the list."""
 OTHERWISE = re.compile(
-    r"\W*(?:(?:or|but|not|oder|ou|wait|hmm|actually)\b|no\b(?=[,.:;!]))", re.IGNORECASE
+    r"\W*(?:(?:or|but|not|oder|ou|wait|hmm|actually|alternatively)\b"
+    r"|(?:then|next|after that|finally)\b(?! (?:i|it|we|you|the (?:agent|robot|mission))\b)"
+    r"|no\b(?=[,.:;!])|\w+ \+=|\d)",
+    re.IGNORECASE,
 )
-"""The beginning of what takes a plan back."""
+"""The beginning of what takes a plan back, or goes on with it."""
+THOUGHT = re.compile(r"^\W*thought\b[^\n]*", re.IGNORECASE | re.MULTILINE)
+TOLD = (
+    r"(?:^|[.!?;]\s+)(?!\W*(?:the|this|that|these|there|here|i|we|you|it|its|my|our|your|a|an|in|on|at|from|to|so"
+    r"|since|because|as|after|if|let|sure|ok\w*|now|both|no|for|with|all|one|two|agent"
+    r"|give|nice|good|great|well|easy|el|la|le|der|die|das|der)\b|[^\n.]*:\s*$)\W*[^\W\d]"
+    r"|\b(?:i|we|you|agent|robot|it) (?!(?:am|is|are|was|have|has|had|needs?|wants?"
+    r"|think|believe|sees?|know|must|can|could"
+    r"|should|would|will|find|found|faces?|looks?|stands?|starts?|begins?|ends?|count|get|assume|suggest|propose"
+    r"|recommend|give|chose|choose|now|also|only|just|do|does|use|takes \w+ (?:action|step|move)s)\b)[a-z]+"
+)
+"""A sentence that begins as a command does, or tells what somebody does."""
+ACTS = re.compile(
+    rf"{TOLD}|\b(?:turn|rotate|spin|go|move|walk|head|step|cross|jump|back(?:track)?|repeat|keep|advance|proceed|continue"
+    r"|left|right|forward|pick|pickup|drop|toggle|do|take|run|return|follow|enter|open|reach|face)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What may be an action of a plan, or several, in words that are not read."""
 FEWEST_WORDS = 3
 """Words of an explanation."""
 MOST_CUTS = 30
@@ -60,7 +81,7 @@ def read_planned(answer: str) -> Plan | None:
     """The actions that the answer concludes with; None where it plans none, or leaves
     more than one reading.
     """
-    text = MEMBER.sub("", EMPTY_LIST.sub("", as_lists(plain(answer)))).strip()
+    text = EMPTY_LIST.sub("", as_lists(plain(answer))).strip()
     if REFUSAL.match(text):
         return None
     if whole := _actions(text):
@@ -72,8 +93,19 @@ def read_planned(answer: str) -> Plan | None:
             return found
     for part in remaining(text):
         if found := _beginning(part):
-            return found
+            return None if is_only_part(part, text, ACTS) else found
     return None
+
+
+def is_only_part(part: str, text: str, more: re.Pattern[str]) -> bool:
+    """Whether a text plans more than a part, in words that are not read.
+
+    Args:
+        more: what plans more where it comes before the part, and is not taken back.
+    """
+    before, _, after = text.rpartition(part)
+    kept = THOUGHT.sub("", RETRACTED.split(before)[-1])
+    return bool(more.search(kept) or OTHERWISE.match(after))
 
 
 def _beginning(part: str) -> Plan | None:
@@ -127,21 +159,29 @@ def _actions(part: str) -> Plan | None:
 def _counted(tokens: Sequence[re.Match[str]]) -> Plan | None:
     """Each action as often as it is said to be done: "forward x3" or "3 forward"."""
     plan: list[str] = []
-    pending = 1
-    is_after_action = False
+    pending, listed = 0, ""
+    before = ""
     for token in tokens:
-        if name := token["action"]:
-            plan += [name] * pending
-            pending, is_after_action = 1, True
-        elif said := token["times"] or token["number"]:
-            if said == "0" or pending != 1:
+        kind, said = token.lastgroup or "", token[0].strip(" x.):\"'")
+        if kind == "listed":
+            # "forward 2." is no second item of a list.
+            is_next = said == listed and token["last"] is None
+            if before == "action" and not is_next:
+                kind = "number"
+            else:
+                listed = str(int(said) + 1)
+        if kind == "action":
+            plan += [said] * (pending or 1)
+            pending = 0
+        elif kind == "number":
+            if said == "0" or pending or before == kind:
                 return None
-            if is_after_action:
+            if before == "action":
                 plan += [plan[-1]] * (int(said) - 1)
             else:
                 pending = int(said)
-            is_after_action = False
-        elif token["boundary"] or token["label"]:
-            is_after_action = False
+        elif pending and kind != "empty":
+            return None
+        before = before if kind == "empty" else kind
     # A count without its action is no plan.
-    return tuple(plan) if plan and pending == 1 and len(plan) <= MOST else None
+    return tuple(plan) if plan and not pending and len(plan) <= MOST else None

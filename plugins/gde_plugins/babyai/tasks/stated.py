@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from gde.data.answer import REFUSAL
 from gde.data.answer_parts import (
+    DOUBTED,
     NOT_BUT,
     UNSURE,
     remaining,
@@ -60,7 +61,7 @@ DENIED = re.compile(
     r"|started|first|impossible|wrong|invalid)\b",
     re.IGNORECASE,
 )
-SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n[ \t]*\n|,?\s+(?:because|since|not)\b")
+SENTENCE = re.compile(r"(?<=[.;!?])\s+|\n[ \t]*\n|,?\s+(?:because|since|not|where)\b")
 
 
 def read_stated(answer: str) -> AgentState | None:
@@ -72,7 +73,7 @@ def read_stated(answer: str) -> AgentState | None:
     if REFUSAL.match(text):
         return None
     for rest in statements(text, WORDS):
-        if UNSURE.search(_sentence(rest)):
+        if UNSURE.search(_sentence(rest)) or DOUBTED.search(rest):
             return None
         for part in (rest.split("\n", 1)[0], rest):
             found = _state(_sentence(part))
