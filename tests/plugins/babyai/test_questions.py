@@ -74,6 +74,8 @@ def test_the_solution_has_every_score(task: str, level: str) -> None:
         question = KINDS[task](make_scene(level, seed, "3.0"))
         scores = scores_of(question, question.solution)
         assert scores["reading"] == "ok"
+        assert scores["read"]
+        assert str(scores["read"]) in question.solution.replace("\n", ", ")
         perfect = {"score", "position", "efficiency", "precision", "aci", "aci_defined"}
         assert all(scores[name] == 1 for name in perfect & scores.keys()), scores
 

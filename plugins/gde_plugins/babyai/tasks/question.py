@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from gde.data.json import Json
+from gde_plugins.babyai.oracle.subgoals import Subgoal, write
 from gde_plugins.babyai.tasks.parsing import Reading, Way
 from gde_plugins.babyai.worlds.scene import Scene
 
@@ -51,7 +52,8 @@ class Question(Protocol):
 def scores_of(question: Question, answer: str) -> Scores:
     """Score an answer as it is read leniently, and in the two other ways.
 
-    `reading` is "ok" or the reason why the answer cannot be used leniently. `strict`
+    `reading` is "ok" or the reason why the answer cannot be used leniently, and `read`
+    what was read of it, in the words of the question. `strict`
     and `published` hold all scores again. Strictly, an unusable answer has those of
     `Question.nothing`; the published harness leaves it out, which is null.
     """
@@ -61,9 +63,16 @@ def scores_of(question: Question, answer: str) -> Scores:
     return {
         **_judged(question, lenient),
         "reading": lenient.reason or "ok",
+        "read": ", ".join(
+            _written(question.scene, each) for each in lenient.value or ()
+        ),
         "strict": _judged(question, strict),
         "published": _judged(question, published) if not published.reason else None,
     }
+
+
+def _written(scene: Scene, part: object) -> str:
+    return write(part, scene) if isinstance(part, Subgoal) else str(part)
 
 
 def _judged(question: Question, reading: Reading[Any]) -> Scores:
