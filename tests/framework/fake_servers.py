@@ -287,5 +287,6 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
         in_pieces(said("LEFT"), error={"code": 502, "message": "Bad gateway"})
     ),
     "page of a proxy": lambda: sometimes(Reply(status=522, body=b"<html></html>")),
+    "page in a 200": lambda: sometimes(Reply(body=b"<html>Back soon</html>")),
 }
 """Makers of servers' answers, since some count their requests."""

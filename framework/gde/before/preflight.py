@@ -208,7 +208,9 @@ class _Questions:
         notes = []
         for label, changed in changes.items():
             for setting in _settings(changed):
-                notes.append(f"{label}: set {setting}, as the server needs")
+                notes.append(
+                    f"{label} refuses the request as it is, so gde asks with {setting}"
+                )
         return Preflight(
             plan=with_model_settings(self.plan, changes),
             how=self.ready.how,
@@ -243,7 +245,7 @@ class _Questions:
     def _refuse_unsent(
         self, answer: _Answered, part: Chosen, config: Mapping[str, Json]
     ) -> None:
-        for name in answer.first.unsent:
+        for name, refusal in answer.first.unsent.items():
             value = config.get(name, AUTO)
             if value == AUTO:
                 continue
@@ -251,8 +253,8 @@ class _Questions:
             whose = MODEL.table if is_agents else answer.model
             needed = [f"{whose}.{each}" for each in _settings(answer.first.settings)]
             raise GdeError(
-                f"{part.whose}.{name}={value}: model {answer.model!r} refuses it, and every value would give"
-                f" the same answers. Leave it out, or set {' and '.join(needed)} to ask without"
+                f"{part.whose}.{name}={value}: model {answer.model!r} refuses it ({refusal}). Take a value"
+                f" that it takes, leave it out, or set {' and '.join(needed)} to ask without"
             )
 
     def _context(self, chosen: Chosen, answers: list[_Answered]) -> RunContext:

@@ -191,8 +191,8 @@ class FirstAnswer:
     """Fields of the model's configuration without which it would not have answered."""
     seconds: float
     """Time of the request, without those that the model refused."""
-    unsent: tuple[str, ...] = ()
-    """Fields of the request that the model refuses, so that the settings leave them out."""
+    unsent: Mapping[str, str] = field(default_factory=dict)
+    """Fields of the request that the settings leave out, each with the model's refusal."""
 
 
 @dataclass(frozen=True, kw_only=True)

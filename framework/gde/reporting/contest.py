@@ -208,6 +208,9 @@ def p_text(value: float | None) -> str:
 
 
 def cautions(found: Comparison) -> list[str]:
-    """The warnings of the comparisons as sentences, each once."""
+    """What each variant lacks, and the warnings of the comparisons, each once."""
+    said = [
+        f"{name}: {one.missing}" for name, one in found.results.items() if one.missing
+    ]
     notes = dict.fromkeys(note for one in found.compared for note in one.notes)
-    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [*said, *(f"{note[:1].upper()}{note[1:]}." for note in notes)]

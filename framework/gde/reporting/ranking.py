@@ -86,12 +86,14 @@ def ranking(found: Comparison) -> Ranking | None:
     title = f"{len(ranked)} variants in {best.subject.environment} by {by}"
     settings = _settings(found)
     first, *others = ranked
+    # The least bad of variants that have all failed is not the best.
+    leads = (ABSENT, best.missing) if best.status == "failed" else (BEST, "")
     return Ranking(
         measure=measure,
         title=f"{title}; equal ranks: no clear difference shown",
         settings=settings,
         lines=(
-            _line(found, first, settings, BEST, ""),
+            _line(found, first, settings, *leads),
             *(_line(found, one, settings, *_against(one, unit)) for one in others),
         ),
     )

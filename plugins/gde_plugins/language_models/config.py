@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Interval
-from pydantic import JsonValue, StringConstraints
+from pydantic import AnyHttpUrl, JsonValue, StringConstraints, ValidationError
 
 from gde.data.how import How
 from gde.errors import ConfigError
@@ -151,13 +150,14 @@ class OpenAIConfig:
     """
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if not parts.scheme or not parts.netloc:
+        try:
+            url = AnyHttpUrl(self.url)
+        except ValidationError:
             raise ConfigError(
                 "model.url: wanted openai:MODEL@URL, e.g. openai:gpt-5-mini@https://api.openai.com/v1 or"
                 f" openai:llama@http://localhost:8000/v1, got {self.url!r}"
-            )
-        if parts.password is not None:
+            ) from None
+        if url.password is not None:
             raise ConfigError(
                 "model.url: wanted a URL without a password: put it in an environment variable and set"
                 " model.api_key_env"

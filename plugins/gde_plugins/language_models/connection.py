@@ -26,20 +26,24 @@ class Connection:
     """A server's API, and a short way to what a run asks again and again."""
 
     def __init__(
-        self, api: openai.AsyncOpenAI, http_client: Any, headers: Mapping[str, str]
+        self,
+        api: openai.AsyncOpenAI,
+        url: str,
+        http_client: Any,
+        headers: Mapping[str, str],
     ) -> None:
-        """Take openai's client, the HTTP client that it sends with, and all headers.
+        """Take openai's client, the base URL, the HTTP client, and all headers.
 
         The client's own are not sent: it takes some from environment variables, which
         nobody has named for this server.
         """
         self._api = api
+        self._url = http_package().URL(url)
         self._http = http_client
         http_client.headers = http_package().Headers(
             {
                 "Accept": "application/json",
                 "User-Agent": api.user_agent,
-                **api.auth_headers,
                 **headers,
                 "Accept-Encoding": "identity",
             }
@@ -74,8 +78,9 @@ class Connection:
         self, method: str, path: str, body: Mapping[str, Any] | None = None
     ) -> Any:
         http = http_package()
+        whole = f"{self._url.path.rstrip('/')}/{path}"
         request = self._http.build_request(
-            method, f"{self._api.base_url}{path}", json=body
+            method, self._url.copy_with(path=whole), json=body
         )
         try:
             response = await self._http.send(request)
@@ -107,7 +112,6 @@ def _refusal(response: Any) -> openai.APIStatusError:
 
 def connect(
     url: str,
-    key: str,
     headers: Mapping[str, str],
     seconds: float,
     most_bytes: int,
@@ -116,8 +120,7 @@ def connect(
 
     Args:
         url: base URL of the server.
-        key: sent with every request.
-        headers: sent with every request, too.
+        headers: sent with every request, the key among them.
         seconds: the longest time between two pieces of an answer.
         most_bytes: the most bytes of an answer.
 
@@ -162,11 +165,11 @@ def connect(
     )
     api = openai.AsyncOpenAI(
         base_url=url,
-        api_key=key,
+        api_key="none",
         max_retries=0,
         http_client=http_client,
     )
-    return Connection(api, http_client, headers)
+    return Connection(api, url, http_client, headers)
 
 
 @cache  # every request needs it

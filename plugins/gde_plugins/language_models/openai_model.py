@@ -30,6 +30,7 @@ from gde_plugins.language_models.server_answers import (
     Failed,
     clean,
     failure,
+    first_words,
     read_answer,
     usable,
 )
@@ -40,7 +41,7 @@ from gde_plugins.language_models.server_check import (
     changes,
     misnamed,
 )
-from gde_plugins.language_models.server_errors import message_of, read_trouble
+from gde_plugins.language_models.server_errors import FOREIGN, message_of, read_trouble
 from gde_plugins.language_models.server_requests import (
     EFFORT,
     IDS,
@@ -94,6 +95,16 @@ class OpenAIModel:
         return f"openai:{source}@{url}" if source else f"openai:{url}"
 
     @property
+    def _keys(self) -> str:
+        """The environment variables with the keys that are sent; empty for none."""
+        named = [self._config.api_key_env] if self._key else []
+        for header in self._headers:
+            _, variable, name = self._config.headers[header].partition("$")
+            if variable:
+                named.append(name)
+        return " and ".join(named)
+
+    @property
     def info(self) -> ModelInfo:
         return ModelInfo(
             name=self._address,
@@ -113,12 +124,6 @@ class OpenAIModel:
         """
         refuse_interventions(request, self.info)
         answer = await self._answered(request)
-        if not usable(answer):
-            problem = f"the answer is no chat completion: {str(answer)[:150]}"
-            # One with choices comes from the right address.
-            if "choices" not in str(answer):
-                problem += ". Give the base URL of the API, which often ends in /v1"
-            raise GdeError(self._in_one_line(problem))
         try:
             limit = sent_limit(request, self._config)
             completion = with_tokens(read_answer(answer, limit), answer)
@@ -134,7 +139,7 @@ class OpenAIModel:
             likeliest=asks_likeliest(request, self._config),
         )
 
-    async def _answered(self, request: ChatRequest) -> object:
+    async def _answered(self, request: ChatRequest) -> Mapping[str, Any]:
         """Return the server's answer, after as many tries as it takes or are allowed.
 
         Raises:
@@ -158,7 +163,7 @@ class OpenAIModel:
                 TimeoutError,
             ) as error:
                 seconds = perf_counter() - begun
-                trouble = read_trouble(error, self._config, seconds)
+                trouble = read_trouble(error, self._config, seconds, self._keys)
                 if trouble.busy:
                     limit.refused(sent, trouble.wait)
                 if not trouble.passing or tries >= self._config.retries:
@@ -191,8 +196,8 @@ class OpenAIModel:
         begun = perf_counter()
         completion = await self._settled(request, refusals)
         seconds = perf_counter() - begun
+        said = "; ".join(dict.fromkeys(refusals))
         if needed := advice(before, self._config):
-            said = "; ".join(dict.fromkeys(refusals))
             problem = f"the server refuses the request: {needed} ({said})"
             raise GdeError(self._in_one_line(problem))
 
@@ -207,7 +212,7 @@ class OpenAIModel:
             completion=completion,
             settings=settings,
             seconds=seconds,
-            unsent=("effort",) if is_dropped else (),
+            unsent={"effort": said} if is_dropped else {},
         )
 
     async def _settled(self, request: ChatRequest, refusals: list[str]) -> Completion:
@@ -228,7 +233,7 @@ class OpenAIModel:
             raise unanswered
 
         config = self._config
-        refusals.append(message_of(refused))
+        refusals.append(self._masked(message_of(refused)))
         for changed in changes(config, str(refused.body or refused)):
             self._config = changed
             try:
@@ -265,30 +270,30 @@ class OpenAIModel:
         self._loop = None
         self._limit = None
 
-    async def _ask(self, connection: Connection, request: ChatRequest) -> object:
-        """Return the server's JSON or other text, within the time limit of an answer.
+    async def _ask(
+        self, connection: Connection, request: ChatRequest
+    ) -> Mapping[str, Any]:
+        """Return the server's JSON, within the time limit of an answer.
 
         Raises:
-            Failed: it tells of a failure of the server.
+            Failed: it tells of a failure of the server, or is no chat completion.
         """
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
             response = await self._post(connection, request)
         try:
-            if is_stream(response.content):
-                answer = assemble(response.content)
-            else:
-                answer = json.loads(response.content)
+            read = assemble if is_stream(response.content) else json.loads
+            answer: object = read(response.content)
         # Of JSON that is nested without end, Python only says that it goes too deep.
         except (ValueError, RecursionError) as error:
-            text = str(response.text)
-            begun = text.strip()
-            if not begun or begun.startswith("{"):
-                end = f"it ends {begun[-60:]!r}" if begun else "it is empty"
+            answer = text = str(response.text).strip()
+            if not text or text.startswith("{"):
+                end = f"it ends {text[-60:]!r}" if text else "it is empty"
                 raise CutOff(f"the answer is no whole JSON: {end}") from error
-            return text
         if failed := failure(answer):
             raise failed
+        if not usable(answer):
+            raise Failed(first_words(answer), FOREIGN)
         return answer
 
     async def _post(self, connection: Connection, request: ChatRequest) -> Any:
@@ -327,13 +332,9 @@ class OpenAIModel:
         When an event loop ends it closes its open generators, and so the connections.
         """
         config = self._config
-        connection = connect(
-            config.url,
-            self._key or "none",
-            self._headers,
-            config.timeout,
-            config.max_bytes,
-        )
+        key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        headers = {**key, **self._headers}
+        connection = connect(config.url, headers, config.timeout, config.max_bytes)
         try:
             yield connection
         finally:
@@ -364,13 +365,14 @@ class OpenAIModel:
         return names[0]
 
     def _in_one_line(self, problem: str) -> str:
-        """Return a message that names the server, but not the key.
+        """Return a message that names the server, but not the key."""
+        return f"{self._address}: {self._masked(problem)}"
 
-        A server may have sent the key back.
-        """
+    def _masked(self, problem: str) -> str:
+        """Return a line without the key, which a server may have sent back."""
         text = " ".join(clean(problem).split())
         for secret in (self._key, *self._headers.values()):
             text = masked(text, secret)
         if len(text) > LONGEST_MESSAGE:
             text = f"{text[:LONGEST_MESSAGE]}..."
-        return f"{self._address}: {text}"
+        return text

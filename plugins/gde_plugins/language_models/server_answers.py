@@ -1,6 +1,7 @@
 """Reading of servers' answers, tolerant of deviations from the protocol."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeGuard
@@ -38,6 +39,9 @@ WITHOUT_CONTENT = (
 """Finish reasons of answers that may have no content."""
 TEXT_FIELDS = ("text", "refusal", "content", "summary", *REASONING_FIELDS)
 """Fields of a part that may hold its text."""
+TAG = re.compile(r"<[^>]*>")
+FIRST_WORDS = 100
+"""Characters that are told of an answer that is no completion."""
 MOST_TOKENS = 2**31
 """Upper bound of a count; a larger number is an error of the server."""
 NAME_LENGTH = 200
@@ -88,6 +92,11 @@ def _status(code: object) -> int:
     """The status that the code of an error names; 500 for another word."""
     text = str(code)
     return int(text) if text.isdecimal() and 400 <= int(text) < 600 else 500
+
+
+def first_words(answer: object) -> str:
+    """The begin of an answer, without the marks of a page."""
+    return " ".join(TAG.sub(" ", str(answer)).split())[:FIRST_WORDS]
 
 
 def usable(answer: object) -> TypeGuard[Mapping[str, Any]]:

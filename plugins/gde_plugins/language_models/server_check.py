@@ -72,7 +72,8 @@ def advice(before: OpenAIConfig, after: OpenAIConfig) -> str:
     new = [field for field in after.without if field not in before.without]
     if any(field not in HARMLESS or _is_set(after, field) for field in new):
         fields = ",".join(dict.fromkeys([*before.without, *new]))
-        told.append(f"set model.without={fields}")
+        another = "take another model.effort or " if EFFORT in new else ""
+        told.append(f"{another}set model.without={fields}")
     return " and ".join(told)
 
 

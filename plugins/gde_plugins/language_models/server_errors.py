@@ -16,10 +16,19 @@ from gde_plugins.language_models.connection import CutOff, TooLong
 from gde_plugins.language_models.rate_limit import retry_after
 from gde_plugins.language_models.server_answers import Failed
 
-PASSING = {408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529}
+FOREIGN = 200
+"""Status of an answer that is no chat completion, such as a proxy's page."""
+PASSING = {FOREIGN, 408, 409, 429, 500, 502, 503, 504, *range(520, 525), 529}
 """Statuses of temporary failures; 520 to 524 are those of a proxy."""
-AWAY = {401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
+AWAY = {FOREIGN, 401, 402, 403, 404, *range(300, 400), 429, *range(500, 600)}
 """Statuses that are no fault of the request: the server answers nobody."""
+ADVICE: Mapping[int, str] = {
+    FOREIGN: "the answer is no chat completion: correct the base URL, which often ends in /v1,"
+    " or see the log of the server, or of a proxy before it",
+    404: "not found: correct the URL or the model's name in openai:MODEL@URL",
+    429: "too many requests: lower run.concurrency, or raise model.retries",
+}
+"""The problem and the remedy by status."""
 LATE = {504, 524}
 """Statuses by which a proxy says that the server behind it takes too long."""
 PROXY = 20.0
@@ -78,9 +87,12 @@ class Trouble:
 
 
 def read_trouble(
-    error: Exception, config: OpenAIConfig, seconds: float = 0.0
+    error: Exception, config: OpenAIConfig, seconds: float = 0.0, keys: str = ""
 ) -> Trouble:
-    """Interpret an exception of the server's client that came after so long."""
+    """Interpret an exception of the server's client that came after so long.
+
+    `keys` are the environment variables whose keys were sent.
+    """
     if isinstance(error, openai.APIStatusError):
         refusal = _Refusal(
             error.status_code,
@@ -88,6 +100,7 @@ def read_trouble(
             error.code or "",
             error.response.headers,
             seconds,
+            keys,
         )
         return _read_status(refusal, config)
 
@@ -159,6 +172,7 @@ class _Refusal(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
     seconds: float = 0.0
     """Time that it took."""
+    keys: str = ""
 
 
 def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
@@ -173,7 +187,7 @@ def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
         message=_explain_status(error, config, wait if too_long else None),
         away=status in AWAY,
         passing=status in PASSING and not hopeless,
-        own=status >= 500,
+        own=status == FOREIGN or status >= 500,
         busy=busy and not hopeless,
         wait=wait,
     )
@@ -194,21 +208,16 @@ def _explain_status(
     elif 300 <= status < 400:
         where = error.headers.get("location", "nowhere")
         return f"the server redirects to {where}, which gde does not follow. Set that URL as the model's"
-    elif status == 401:
-        advice = f"authentication failed: set {config.api_key_env}"
-    elif status == 403:
-        # Some servers only refuse a field so: no other key is known to help.
-        advice = f"access denied with the key in {config.api_key_env}"
-    elif status == 404:
-        advice = "not found: correct the URL or the model's name in openai:MODEL@URL"
-    elif status == 429:
-        advice = "too many requests: lower run.concurrency, or raise model.retries"
+    elif status in {401, 403} and error.keys:
+        advice = f"the server refused the key in {error.keys}: correct it or its rights"
+    elif status in {401, 403}:
+        advice = f"the server wants a key: set {config.api_key_env}"
     elif status in LATE and error.seconds > PROXY and not config.stream:
         advice = f"a proxy cut an answer off after {error.seconds:.0f} seconds: set model.stream=true"
     elif status >= 500:
         advice = "the server failed: see its log"
     else:
-        advice = "the server refuses the request"
+        advice = ADVICE.get(status, "the server refuses the request")
     said = f": {error.said}" if error.said else ""
     return f"{advice} (status {status}{said})"
 

@@ -87,7 +87,7 @@ WRONG = {
         answer=always(FOUND),
         says="redirects to https://models.example/v1, .*Set that URL",
     ),
-    "HTML": Wrong(answer=always(HTML), says="no chat completion: <!doctype.*base URL"),
+    "HTML": Wrong(answer=always(HTML), says="no chat completion: .*base URL.*Welcome"),
     "other JSON": Wrong(
         answer=always(Reply(body={"hello": 1})), says="no chat completion"
     ),
@@ -103,7 +103,7 @@ WRONG = {
     "key": Wrong(
         settings=("model.api_key_env=WRONG_KEY",),
         answer=wants_a_key,
-        says="authentication failed: set WRONG_KEY",
+        says="the server refused the key in WRONG_KEY: correct it",
     ),
     "refused whatever is sent": Wrong(
         answer=always(refused("temperature must be 1")),
@@ -112,7 +112,7 @@ WRONG = {
     "no key": Wrong(
         settings=("model.api_key_env=NO_KEY",),
         answer=wants_a_key,
-        says="authentication failed: set NO_KEY",
+        says="the server wants a key: set NO_KEY",
     ),
     "harmful field": Wrong(
         answer=refusing("temperature", refused("temperature must be 1")),

@@ -15,8 +15,8 @@ from gde.comparisons.ranking import Ranked, rank
 from gde.data.json import Json
 from gde.data.measure import Better, Measure
 from gde.data.model_use import ModelUse, Usage
-from gde.data.result import Measurement, Result, Subject
-from gde.reporting.ranking import ranking
+from gde.data.result import Failure, Measurement, Result, Subject
+from gde.reporting.ranking import ABSENT, ranking
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde_plugins.pages.contest_page import ranking_table
 
@@ -164,6 +164,18 @@ def test_a_variant_without_a_number_is_last_and_says_why() -> None:
     found = ranking(comparison(runs))
     assert found is not None
     assert found.lines[-1].verdict == "not measured: no episode was finished"
+
+
+def test_none_is_the_best_where_all_have_failed_and_each_says_why() -> None:
+    lost = Failure(stage="rollout", subject="0/0/0", reason="the server is gone")
+    failed = result(3.0, "less", status="failed", failures=(lost,))
+    found = comparison({"a": failed, "b": failed})
+    table = ranking(found) or pytest.fail("no ranking")
+    assert {line.against for line in table.lines} == {ABSENT}
+    assert table.lines[0].verdict == "rollout: the server is gone"
+    screen = "\n".join(contest_screen(found))
+    assert "a: rollout: the server is gone" in screen
+    assert "b: rollout: the server is gone" in screen
 
 
 def test_numbers_without_a_better_direction_rank_nothing() -> None:

@@ -86,6 +86,7 @@ class Server:
         self.wait = ("retry-after-ms", "1")
         self.asked: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
+        self.paths: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -105,6 +106,7 @@ class Server:
                 outer.headers.append(
                     {name.lower(): value for name, value in self.headers.items()}
                 )
+                outer.paths.append(self.path)
                 following = (
                     outer.replies.pop(0) if len(outer.replies) > 1 else outer.replies[0]
                 )
@@ -123,7 +125,8 @@ class Server:
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/v1"
+        self.host = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.url = f"{self.host}/v1"
 
 
 @pytest.fixture
@@ -412,21 +415,20 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         (
             (401, b'{"error": {"message": "bad key"}}'),
             1,
-            r"authentication failed: set OPENAI_API_KEY .*bad key",
+            r"the server wants a key: set OPENAI_API_KEY .*bad key",
         ),
         (
             (403, b'{"error": {"message": "not you"}}'),
             1,
-            r"access denied with the key in OPENAI_API_KEY .*not you",
+            r"the server wants a key: set OPENAI_API_KEY .*not you",
         ),
         (
             (404, b"no such model"),
             1,
             r"not found: correct the URL or the model's name .*no such model",
         ),
-        ((200, b"<html>welcome</html>"), 1, "the answer is no chat completion"),
-        ((200, b"{}"), 1, "the answer is no chat completion"),
-        ((200, b'"text"'), 1, "the answer is no chat completion"),
+        ((200, b"{}"), 3, "the answer is no chat completion"),
+        ((200, b'"text"'), 3, "the answer is no chat completion"),
         (reply({}, choices=[]), 3, "the answer has no choices: the server has failed"),
         (reply({}, choices=None), 3, "the answer has no choices"),
         (reply({}), 3, "the answer has no content: the server has failed"),
@@ -441,13 +443,17 @@ def test_a_server_that_wants_to_be_left_alone_for_ever_keeps_nobody_waiting(
         (
             (200, b'{"error": {"message": "bad key", "code": "401"}}'),
             1,
-            "authentication failed",
+            "the server wants a key",
         ),
         ((520, b"<html><title>error 520</title></html>"), 3, r"\(status 520\)$"),
         ((524, b"  <!DOCTYPE html><html>slow</html>"), 3, r"\(status 524\)$"),
-        ((200, b"<html>welcome</html>"), 1, "Give the base URL"),
-        (reply({}, choices=[{"index": 0}]), 1, r"no chat completion: (?!.*Give the)"),
-        (reply({}, choices="what"), 1, "the answer is no chat completion"),
+        (
+            (200, b"<!doctype html><html>\n<p>Back  soon</html>"),
+            3,
+            r"no chat completion: correct the base URL, .* \(status 200: Back soon\)$",
+        ),
+        (reply({}, choices=[{"index": 0}]), 3, "no chat completion"),
+        (reply({}, choices="what"), 3, "the answer is no chat completion"),
     ],
 )
 def test_a_useless_answer_is_one_clear_line(
@@ -566,12 +572,65 @@ def test_a_failed_connection_says_what_to_set(cause: Exception, remedy: str) -> 
     assert "ssl:default" not in trouble.message
 
 
-def test_a_url_that_is_none_is_named() -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "h:80/v1",
+        "ftp://h/v1",
+        "file:///v1",
+        "http://:80/v1",
+        "http://h:port/v1",
+        "http://h:99999/v1",
+    ],
+)
+def test_a_url_that_is_none_is_named(url: str) -> None:
     with pytest.raises(
         GdeError,
-        match=r"model\.url: wanted openai:MODEL@URL, e\.g\. .*, got 'nonsense'",
+        match=rf"model\.url: wanted openai:MODEL@URL, e\.g\. .*, got '{url}'",
     ):
-        OpenAIConfig(url="nonsense")
+        OpenAIConfig(url=url)
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        ("", "/chat/completions"),
+        ("/", "/chat/completions"),
+        ("/v1", "/v1/chat/completions"),
+        ("/v1/", "/v1/chat/completions"),
+        ("/v1?api-version=1", "/v1/chat/completions?api-version=1"),
+    ],
+)
+def test_a_base_url_may_end_in_any_way(server: Server, base: str, path: str) -> None:
+    model = OpenAIModel(OpenAIConfig(source="m", url=f"{server.host}{base}"))
+    assert asyncio.run(model.complete(REQUEST)).text == "here"
+    assert server.paths == [path]
+
+
+def test_a_refused_key_is_named_by_its_variables(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("MINE", "OTHER"):
+        monkeypatch.setenv(variable, f"sk-{variable}-0123456789")
+    settings = {
+        "api_key_env": "MINE",
+        "headers": {"api-key": "$OTHER", "x-plain": "mine"},
+    }
+    said = b'{"error": {"message": "sk-MINE-0123456789 is wrong"}}'
+    for status, match in (
+        (401, r"refused the key in MINE and OTHER: correct it"),
+        (403, r"refused the key in MINE and OTHER: .*\*\*\* is wrong"),
+    ):
+        server.replies = [(status, said)]
+        with pytest.raises(GdeError, match=match) as caught:
+            ask(server, **settings)
+        assert "sk-" not in str(caught.value)
+
+
+def test_no_key_is_sent_where_none_is_set(server: Server) -> None:
+    ask(server)
+    assert "authorization" not in server.headers[0]
 
 
 def test_the_only_model_of_a_server_needs_no_name(server: Server) -> None:

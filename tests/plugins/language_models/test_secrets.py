@@ -174,7 +174,7 @@ def test_a_received_run_contacts_nobody_before_its_user_names_server_and_key(
     served = RunFolder.open(run).last_how()
     served = with_settings(served, {"openai:m": {"url": url}})
     resume(run, how=served)
-    assert set(Echo.asked) == {"none"}
+    assert set(Echo.asked) == {""}
 
     forget_episodes(run)
     Echo.asked = []
