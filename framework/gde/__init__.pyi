@@ -1,3 +1,5 @@
+from .before.preflight import preflight as preflight
+from .before.preparing import dry as dry
 from .data.activations import ActivationRecord as ActivationRecord
 from .data.activations import CaptureRequest as CaptureRequest
 from .data.activations import Intervention as Intervention
@@ -85,6 +87,7 @@ from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .reporting.notebook import plot as plot
 from .reporting.notebook import summary as summary
+from .reporting.overview import overview as overview
 from .reporting.run import Run as Run
 from .reporting.run import compare as compare
 from .reporting.run import open as open

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, reduce, wraps
 from inspect import signature
 from operator import or_
+from textwrap import shorten
 from types import UnionType
 from typing import (
     Annotated,
@@ -20,7 +21,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema
 
-from gde.errors import ConfigError
+from gde.errors import ConfigError, UnknownName
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,6 +50,10 @@ WANTED: Mapping[str, str] = {
 """The value that a field wants, by pydantic's type of the error. Other errors say it
 themselves.
 """
+
+
+LONGEST = 200
+"""Most characters of a wrong value in a message."""
 
 
 class Text(str):
@@ -82,18 +87,40 @@ def check_fields(value: object, whose: str) -> None:
 def checked(function: Callable[P, T]) -> Callable[P, T]:
     """Check the arguments of each call against their annotations, strictly.
 
-    The call raises ConfigError for a value that an argument does not take.
+    The call raises UnknownName for an argument that the function does not have, and
+    ConfigError for a value that an argument does not take.
     """
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = signature(function).bind(*args, **kwargs).arguments
+        given = bound(function, args, kwargs)
         adapters = _adapters(function)
         for name in given.keys() & adapters.keys():
             _check(adapters[name], given[name], name)
         return function(*args, **kwargs)
 
     return call
+
+
+def bound(
+    function: Callable[..., Any], args: Sequence[Any], given: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The arguments of a call by name.
+
+    Raises:
+        UnknownName: the function has no such argument.
+        ConfigError: it lacks one, or has too many.
+    """
+    known = _signature(function)
+    for name in given:
+        if name not in known.parameters:
+            raise UnknownName(
+                f"argument of {function.__name__}", name, known.parameters
+            )
+    try:
+        return known.bind(*args, **given).arguments
+    except TypeError as error:
+        raise ConfigError(f"{function.__name__}: {error}") from None
 
 
 def field_types(kind: type[Any]) -> dict[str, Any]:
@@ -104,6 +131,9 @@ def field_types(kind: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
     found = {field.name: hints[field.name] for field in fields(kind)}
     return {name: hint for name, hint in found.items() if not hasattr(hint, "__set__")}
+
+
+_signature = cache(signature)
 
 
 @cache
@@ -158,7 +188,8 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
     # with it.
     if isinstance(got, Mapping):
         return ConfigError(f"{whose}: wanted {wanted}")
-    return ConfigError(f"{whose}: wanted {wanted}, got {got!r}")
+    shown = shorten(repr(got), LONGEST, placeholder="...")
+    return ConfigError(f"{whose}: wanted {wanted}, got {shown}")
 
 
 def _wanted(problem: Mapping[str, Any]) -> str:

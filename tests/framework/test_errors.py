@@ -57,7 +57,7 @@ class Measure:
     measures: tuple[object, ...] = ()
     asked = 0
 
-    def __call__(self, _: object) -> list[object]:
+    def __call__(self, evidence: object) -> list[object]:
         self.asked += 1
         if self.asked == 1:
             made_of_one()

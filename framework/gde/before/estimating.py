@@ -4,7 +4,6 @@ In the first world of each condition, the agent takes its first turn before a mo
 says nothing. All turns are taken to be like it, and no episode to end early.
 """
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.estimate import Estimate
 from gde.data.trajectory import EpisodeKey
 from gde.offers import Capability, EnvironmentOffer
+from gde.parts.awaiting import finished
 from gde.parts.environment import Environment
 from gde.parts.metric import AsksModel
 from gde.request.names import model_names
@@ -184,7 +184,7 @@ def _count_condition(
         turns = _turns(ready, environment, worlds, keys, chosen)
         if not ready.agent_model or ready.agent.absent:
             return Asked(episodes=len(keys), turns=turns, calls=0)
-        questions = asyncio.run(
+        questions = finished(
             _first_questions(ready, resources, worlds, keys[0], environment)
         )
 

@@ -5,7 +5,6 @@ it. Models in this process are left alone: they cost nothing, and a run begins b
 loading them.
 """
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from gde.data.plan import Plan
 from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
 from gde.offers import Capability, ModelOffer
+from gde.parts.awaiting import finished
 from gde.parts.language_model import LanguageModel, Served
 from gde.request.catalogue import Catalogue
 from gde.request.kinds import MODEL
@@ -114,7 +114,7 @@ def preflight(
         return Preflight(plan=plan, how=ready.how)
     with closing(Resources(ready)) as resources:
         questions = _Questions(name, plan, ready, resources, served, count(ready))
-        asyncio.run(questions.ask_all())
+        finished(questions.ask_all())
     return questions.result()
 
 

@@ -7,12 +7,13 @@ from gde.before.estimating import count, estimates
 from gde.data.estimate import Estimate
 from gde.data.how import How
 from gde.data.plan import Plan
-from gde.errors import GdeError, MissingExtra
+from gde.errors import GdeError, MissingExtra, UnknownName
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
 from gde.request.check import check_parts
 from gde.request.finding import settable
 from gde.request.howfile import read_settings
+from gde.request.kinds import MODEL
 from gde.request.ready import Ready
 from gde.request.resolve import resolve
 from gde.stages.context import Resources
@@ -36,6 +37,27 @@ def prepare(
     how = how or read_settings().how
     ready = resolve(plan, catalogue or Catalogue.default(), how)
     check_parts(ready)
+    return ready
+
+
+def prepare_new(
+    plan: Plan, catalogue: Catalogue | None = None, how: How | None = None
+) -> Ready:
+    """Prepare a plan for a new run: as `prepare`, which knows no typing errors in `how`.
+
+    Raises:
+        GdeError: as `prepare`.
+        UnknownName: `how` sets a part that the run does not have.
+    """
+    ready = prepare(plan, catalogue, how)
+    if how is None:
+        return ready
+    known = {part.whose for part in ready.parts}
+    if ready.agent_model:
+        known.add(MODEL.table)
+    # A user's settings are for all runs, and so for parts of others.
+    for part in how.settings.keys() - known - read_settings().how.settings.keys():
+        raise UnknownName("part of How.settings", part, known)
     return ready
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from annotated_types import Gt, Predicate
 
 from gde.data.json import Json
-from gde.data.plan import Count, PartField, PartsField
+from gde.data.plan import Count, PartField, PartsField, checked_fields
 
 Positive = Annotated[float, Gt(0), Predicate(isfinite)]
 
@@ -24,6 +24,7 @@ URL = "url"
 """The field of a model's configuration with the address of its server."""
 
 
+@checked_fields("run")
 @dataclass(frozen=True, kw_only=True)
 class How:
     """How a run is done: by whom, how fast, within which limits.
@@ -34,6 +35,7 @@ class How:
 
     Raises:
         ConfigError: a field has a value that it does not take.
+        UnknownName: there is no such field.
     """
 
     concurrency: Count = 32
@@ -77,11 +79,6 @@ class How:
     """Values of the marked fields of parts, e.g. {"model": {"timeout": 60}}; "model" is
     the agent's.
     """
-
-    def __post_init__(self) -> None:
-        from gde.validating import check_fields
-
-        check_fields(self, "run")
 
     @property
     def prices(self) -> Prices:

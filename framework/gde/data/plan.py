@@ -1,10 +1,10 @@
 """The plan of a run: what is measured. `gde.data.how` says how."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, wraps
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge
 
@@ -12,12 +12,35 @@ from gde.data.json import Json
 from gde.errors import ConfigError
 from gde.offers import Offer
 
+T = TypeVar("T")
 Count = Annotated[int, Ge(1)]
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
 
 
+def checked_fields(whose: str) -> Callable[[type[T]], type[T]]:
+    """Check what a dataclass is made of: the names of its fields, and their values."""
+
+    def decorate(kind: type[T]) -> type[T]:
+        fill: Any = kind.__init__
+
+        @wraps(fill)
+        def checked(self: T, *args: Any, **given: Any) -> None:
+            # Imported late, since it needs pydantic.
+            from gde.validating import bound, check_fields
+
+            bound(kind, args, given)
+            fill(self, *args, **given)
+            check_fields(self, whose)
+
+        kind.__init__ = checked  # type: ignore[assignment, method-assign]
+        return kind
+
+    return decorate
+
+
+@checked_fields("Choice")
 @dataclass(frozen=True, kw_only=True)
 class Choice:
     """One named part and the configuration values that the user set for it."""
@@ -36,12 +59,6 @@ class Choice:
     """The caller's own part, or the class or function that makes it; None for an offer.
     A plan file holds its name only.
     """
-
-    def __post_init__(self) -> None:
-        # Imported late, since it needs pydantic.
-        from gde.validating import check_fields
-
-        check_fields(self, "Choice")
 
     @property
     def label(self) -> str:
@@ -110,6 +127,10 @@ class PartField:
         return Choice(name=self._default)
 
     def __set__(self, plan: object, given: object) -> None:
+        if isinstance(given, list | tuple | set | dict):
+            raise ConfigError(
+                f"{self._name}: wanted one name or object, got {given!r}; make a plan for each"
+            )
         vars(plan)[self._name] = Choice.of(given)
 
 
@@ -133,6 +154,7 @@ class PartsField:
         vars(plan)[self._name] = tuple(map(Choice.of, given))
 
 
+@checked_fields("run")
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """What a run measures.
@@ -143,7 +165,8 @@ class Plan:
     Parts may be given as names or objects: `Choice.of` makes choices of them.
 
     Raises:
-        ConfigError: a field has a value that it does not take.
+        ConfigError: a field has a value that it does not take, or lacks one.
+        UnknownName: there is no such field.
     """
 
     environment: PartField = PartField()
@@ -174,8 +197,3 @@ class Plan:
     """
     learning: bool = True
     """Whether code lengths and learning curves of probes are measured."""
-
-    def __post_init__(self) -> None:
-        from gde.validating import check_fields
-
-        check_fields(self, "run")

@@ -291,19 +291,10 @@ class Result:
     """The language models that answered, with what their answers took."""
 
     def __repr__(self) -> str:
-        """The status, the headlines and, in the last line, what is missing."""
-        of = self.subject
-        lines = [
-            f"{self.status}: {self.run}: {of.agent} in {of.environment}, {of.episodes} episodes"
-        ]
-        meanings = self.meanings
-        for one in self.measurements:
-            if meanings[one.name].headline and not one.where:
-                lines.append(f"  {one}")
-        lines.append(f"  {len(self.measurements)} numbers in all, see to_frame()")
-        if self.missing:
-            lines.append(f"missing: {self.missing}")
-        return "\n".join(lines)
+        """As `gde.overview`, which the layers above the data know how to word."""
+        import gde
+
+        return gde.overview(self)
 
     @property
     def missing(self) -> str:
@@ -313,7 +304,9 @@ class Result:
         if of.failed:
             lost.append(f"{of.failed} of {of.episodes} episodes failed")
         if of.turns and of.unusable == of.turns:
-            lost.append(f"none of {of.turns} answers was an action")
+            examples = [one.example for one in of.unusable_classes[:1]]
+            none = f"none of {of.turns} answers was an action"
+            lost.append(": ".join([none, *examples]))
 
         # The first failure of each part stands for all of them.
         first: dict[str, str] = {}

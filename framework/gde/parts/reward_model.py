@@ -40,17 +40,21 @@ class RewardSource(Protocol):
 
 @dataclass(frozen=True)
 class StepReward:
-    """A function of objective, observation and action, sync or async, as a reward model.
+    """A function of goal, observation and action, sync or async, as a reward model.
 
     The reward of a step values its observation, which its action led to.
     """
 
-    function: Callable[[str, str, str], Any]
+    function: Callable[..., Any]
 
     async def rewards(self, transcript: Transcript) -> Rewards:
         values = []
         for step in transcript.steps:
-            value = self.function(transcript.objective, step.observation, step.action)
+            value = self.function(
+                goal=transcript.objective,
+                observation=step.observation,
+                action=step.action,
+            )
             values.append(await settled(value))
         return Rewards(values=np.array(values))
 

@@ -116,9 +116,9 @@ class Run:
         of_tokens = np.repeat(of_turns, table.lengths).tolist()
         return Activations(table.values, self.turns.rows(of_tokens))
 
-    def compare(self, *others: Path | str) -> Comparison:
+    def compare(self, *others: "Run | Path | str") -> Comparison:
         """Compare this run with others, see `gde.compare`."""
-        return compare(self.path, *others)
+        return compare(self, *others)
 
     @checked
     def export(self, out: Path | str, form: Format = "jsonl") -> int:
@@ -144,15 +144,21 @@ def open(path: Path | str) -> Run:  # its name is `gde.open`
     return Run(Path(path))
 
 
-def compare(*runs: Path | str) -> Comparison:
+@checked
+def path_of(run: Run | Path | str) -> Path:
+    """The folder of a run that is open, or is named."""
+    return run.path if isinstance(run, Run) else Path(run)
+
+
+def compare(*runs: Run | Path | str) -> Comparison:
     """Compare every two of several runs in the worlds that they share.
 
     Args:
-        *runs: their folders.
+        *runs: their folders, or what `open` gave.
 
     Raises:
         GdeError: fewer than two, one of them twice, or one that is no finished run.
     """
     if len(runs) < 2:
         raise GdeError(f"compare: wanted two runs; got {len(runs)}")
-    return compare_runs(named([Path(run) for run in runs]))
+    return compare_runs(named([*map(path_of, runs)]))

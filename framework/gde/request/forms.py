@@ -3,7 +3,8 @@
 import inspect
 from typing import Any
 
-from gde.data.trajectory import Trajectory
+from gde.data.evidence import Evidence
+from gde.errors import GdeError
 from gde.numerics.episode_metric import EpisodeMetric
 from gde.numerics.numbers import Mean
 from gde.parts.agent import FunctionAgent, HasActionProbabilities, PolicyAgent
@@ -20,13 +21,15 @@ METHODS = {
 """The methods, any of which tells a part of a kind from a function that makes one."""
 COMPLETE = {"environment", "probe"}
 """The kinds whose parts need all of these methods."""
-ARGUMENTS = {"agent": (1,), "reward_model": (1, 3), "metric": (1,)}
-"""The numbers of arguments of functions that are parts themselves."""
+OF_ONE = {"agent", "metric"}
+"""The kinds of which any function of one argument is a part."""
+OF_REWARD = ({"goal", "observation", "action"}, {"transcript"}, {"trajectory"})
+"""The names of the arguments of functions that are reward models."""
 WANTED = {
     "environment": "an object with reset(), step(), task(), world() and close(), or from_gymnasium(ENV)",
     "agent": "a function of the observation, an object with act() or predict()",
     "probe": "an object with capture(), labels(), fit(), load() and score()",
-    "reward_model": "a function of the transcript, or of goal, observation and action, an object with rewards()",
+    "reward_model": "reward(goal, observation, action), reward(transcript), an object with rewards()",
     "metric": "a function of an episode or of the evidence",
     "executor": "an object with map()",
     "reporter": "an object with render()",
@@ -56,7 +59,12 @@ def is_part(kind: str, value: Any) -> bool:
         return False
     if any(hasattr(value, method) for method in METHODS.get(kind, ())):
         return True
-    return callable(value) and len(needed(value)) in ARGUMENTS.get(kind, ())
+    if not callable(value):
+        return False
+    names = {each.name for each in needed(value)}
+    if kind == "reward_model":
+        return names in OF_REWARD
+    return kind in OF_ONE and len(names) == 1
 
 
 def lacking(kind: str, part: Any) -> list[str]:
@@ -84,11 +92,12 @@ def as_part(kind: str, given: Any, name: str) -> Any:
             return TranscriptReward(given.rewards)
         of_transcript = len(needed(given)) == 1
         return TranscriptReward(given) if of_transcript else StepReward(given)
-    if kind == "metric" and _takes_episode(given):
+    if kind == "metric" and not _takes_evidence(given):
+        nothing = f"{name} gave None for every episode: wanted a number"
         return EpisodeMetric(
             columns=("value",),
-            facts=lambda episode, _: {"value": given(episode)},
-            numbers=(Mean(name, "value", share=False),),
+            facts=lambda episode, _: {"value": _number(given(episode))},
+            numbers=(Mean(name, "value", share=False, reason=nothing),),
         )
     return given
 
@@ -108,10 +117,15 @@ def is_policy(given: Any) -> bool:
     return hasattr(given, "predict") and not hasattr(given, "act")
 
 
-def _takes_episode(metric: Any) -> bool:
-    """Whether a metric's argument is called `episode`, or is said to be a trajectory."""
+def _number(found: Any) -> Any:
+    if isinstance(found, list):
+        raise GdeError(
+            "wanted a number for an episode, got a list: call the argument `evidence` to measure the whole run"
+        )
+    return found
+
+
+def _takes_evidence(metric: Any) -> bool:
+    """Whether a metric's argument is called `evidence`, or is said to be that."""
     argument = needed(metric)[0]
-    return argument.name == "episode" or argument.annotation in (
-        Trajectory,
-        "Trajectory",
-    )
+    return argument.name == "evidence" or argument.annotation in (Evidence, "Evidence")

@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
+from gde.data.measure import Measure
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
 from gde.offers import AnyOffer, Capability, NoConfig, Offer
@@ -29,6 +30,8 @@ shows, follows from STATE.
 """
 COPIED = {"environment", "agent"}
 """Kinds whose objects are copied, since every episode has its own."""
+MADE_ANYWAY = {"probe", "reward_model", "executor"}
+"""Kinds whose parts are made before a run begins, so that no example is needed."""
 MEASURING = {"probe", "metric"}
 """Kinds whose objects may say what their numbers mean, in an attribute `measures`."""
 
@@ -100,16 +103,19 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
         given = _made(kind, part, whose) if made_by_calling else part
         return as_part(kind, deepcopy(given) if is_copied else given, choice.label)
 
-    # A function does not have the methods of what it makes, so an environment is made
-    # as an example.
+    # A class or function does not tell whether it makes a part, so one is made as an
+    # example.
     example = part
+    if made_by_calling and kind not in MADE_ANYWAY:
+        example = _example(kind, part, whose)
     more: dict[str, Any] = {}
     if kind == "environment":
-        if made_by_calling:
-            example = _example(part, whose)
         more["blocking"] = bool(getattr(example, "blocking", False))
     if kind in MEASURING:
         more["measures"] = tuple(getattr(part, "measures", ()))
+    if kind == "metric" and not more["measures"]:
+        own = Measure(choice.label, choice.label, headline=True)
+        more["measures"] = (own,)
     return KINDS[kind].offer(
         name=choice.label,
         summary=choice.name,
@@ -148,15 +154,12 @@ def _check_complete(kind: str, part: Any, whose: str) -> None:
         raise GdeError(f"{whose}: wanted {WANTED[kind]}, got one without {without}")
 
 
-def _example(maker: Any, whose: str) -> Any:
-    """An object with the environments' methods: a class itself, or a made one.
-
-    A function is called to make one.
-    """
-    if isinstance(maker, type):
+def _example(kind: str, maker: Any, whose: str) -> Any:
+    """A part that is made for its methods alone; a class of environments has them."""
+    if kind == "environment" and isinstance(maker, type):
         return maker
     try:
-        environment = _made("environment", maker, whose)
+        part = _made(kind, maker, whose)
     except GdeError:
         raise
     except Exception as error:
@@ -166,8 +169,9 @@ def _example(maker: Any, whose: str) -> Any:
 
     # A failure to close is no reason to refuse it, as everywhere.
     with suppress(Exception):
-        environment.close()
-    return environment
+        if kind == "environment":
+            part.close()
+    return part
 
 
 def _check_copies(part: Any, whose: str) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 from threading import Thread
 from typing import TypeVar
 
-from gde.before.preparing import prepare, warm
+from gde.before.preparing import prepare, prepare_new, warm
 from gde.before.spending import Question, charge
 from gde.data.how import How
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, RunFailed
+from gde.parts.awaiting import in_loop
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.request.ready import Ready
@@ -71,7 +72,7 @@ def evaluate(
         full disk; `resume` goes on. KeyboardInterrupt: it was interrupted; `resume` goes
         on.
     """
-    ready = prepare(plan, catalogue, how)
+    ready = prepare_new(plan, catalogue, how)
     return _told(
         _beside_loops(lambda stop: _evaluate(ready, out, watch, stop, questions)),
         strict,
@@ -93,7 +94,7 @@ async def aevaluate(
     Cancelling it stops the run first. `resume` can then go on with the run.
     """
     stop = Stop()
-    ready = prepare(plan, catalogue, how)
+    ready = prepare_new(plan, catalogue, how)
     work = asyncio.ensure_future(asyncio.to_thread(_evaluate, ready, out, watch, stop))
     try:
         return _told(await asyncio.shield(work), strict)
@@ -225,7 +226,7 @@ def _complete(run: Pipeline) -> Result:
 def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
     """Run event loops of the work in another thread if this one has a loop."""
     stop = Stop()
-    if not _in_loop():
+    if not in_loop():
         return work(stop)
     done: Future[OutputT] = Future()
 
@@ -243,11 +244,3 @@ def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
         stop.set()
         thread.join()
         raise
-
-
-def _in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

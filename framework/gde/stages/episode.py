@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Real
+from textwrap import shorten
 from typing import Any
 
 from gde.data.json import Labels
@@ -28,6 +29,8 @@ from gde.store.journal import Journal
 
 CERTAIN = 1 + 1e-6
 """The largest probability, which rounding may leave above 1."""
+GIVEN = 80
+"""Most characters of an inadmissible action that its detail quotes."""
 
 
 @dataclass(frozen=True)
@@ -299,7 +302,9 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
         or decision.action in observation.actions
     ):
         return decision
-    detail = f"wanted one of {', '.join(observation.actions)}, got {decision.action!r}"
+    given = shorten(repr(decision.action), GIVEN, placeholder="...'")
+    advice = "give a name as it is written (gde.read_answer reads prose)"
+    detail = f"{given} is no action: {advice}, one of {', '.join(observation.actions)}"
     return replace(decision, status="invalid_action", action=None, detail=detail)
 
 

@@ -40,11 +40,11 @@ def _cancelled() -> bool:
 
 def reason_of(error: BaseException) -> str:
     """Say an exception in one line, with its type if it was not expected."""
-    return _writable(
-        str(error)
-        if isinstance(error, GdeError)
-        else f"{type(error).__name__}: {error}"
-    )
+    text = str(error)
+    if not isinstance(error, GdeError):
+        text = f"{type(error).__name__}: {text}"
+    # Arrays print on several lines.
+    return _writable(" ".join(text.split()))
 
 
 def failure_of(stage: str, subject: str, error: BaseException) -> Failure:

@@ -183,4 +183,5 @@ def _check(found: RewardTrace, n_turns: int) -> None:
     if found.failure:
         return
     if values.shape != (n_turns,) or not np.isfinite(values).all():
-        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {values}")
+        got = values if values.ndim == 1 else f"an array of shape {values.shape}"
+        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {got}")

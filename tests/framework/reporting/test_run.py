@@ -108,7 +108,10 @@ def test_a_run_is_compared_with_others(
     evaluate(PLAN, other, asking)
     found = run.compare(other)
     assert [*found.runs] == ["run", "other"]
-    assert found.compared == gde.compare(run.path, other).compared
+    opened = gde.open(other)
+    assert found.compared == gde.compare(run, opened).compared
+    assert found.compared == gde.compare(str(run.path), other).compared
+    assert found.compared == run.compare(opened).compared
     assert len(repr(found)) < 300
 
 
@@ -131,6 +134,7 @@ def test_it_is_exported_once(run: Run, tmp_path: Path) -> None:
         (lambda _: gde.open(None), "^path: wanted"),
         (lambda path: gde.compare(path), "wanted two runs; got 1"),
         (lambda path: gde.compare(path, path), "a run is named twice"),
+        (lambda path: gde.compare(path, 5), "^run: wanted a Run or .*, got 5$"),
         (lambda path: gde.compare(path / "a", path / "b"), "no run|is not a run|a"),
     ],
 )

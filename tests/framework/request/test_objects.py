@@ -18,12 +18,14 @@ from gde import (
     Evidence,
     FunctionAgent,
     GdeError,
+    How,
     Measure,
     Measurement,
     NoConfig,
     Offer,
     Plan,
     Trajectory,
+    evaluate,
     read_plan,
     write_plan,
 )
@@ -116,7 +118,8 @@ def test_an_object_says_what_its_numbers_mean() -> None:
     vars(scores)["measures"] = (score,)
     mine, other = ready(metrics=[scores, episodes]).metrics
     assert mine.entry.offer.measures == (score,)
-    assert other.entry.offer.measures == ()
+    (named,) = other.entry.offer.measures
+    assert (named.name, named.headline) == ("episodes", True)
 
 
 def test_an_offer_of_another_kind_is_refused() -> None:
@@ -185,7 +188,44 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: ready(rewards=[lambda a, b: 0.0]),
-        r"reward model '<lambda>' cannot be made without a, b: .*goal, observation and",
+        r"'<lambda>' cannot be made without a, b: wanted reward\(goal, observation, act",
+    ),
+    (
+        lambda: ready(rewards=[lambda g, o, a: 0.0]),
+        r"'<lambda>' cannot be made without g, o, a: .* reward\(transcript\), an object",
+    ),
+    (
+        lambda: ready(rewards=[lambda action: 0.0]),
+        r"reward model '<lambda>' cannot be made without action: wanted reward\(goal",
+    ),
+    (lambda: ready(agent=Incomplete), r"'Incomplete': wanted it to make a function of"),
+    (
+        lambda: ready(metrics=[Incomplete]),
+        r"metric 'Incomplete': wanted it to make a function of an episode or",
+    ),
+    (
+        lambda: ready(agent=["random", Counting]),
+        r"^agent: wanted one name or object, got \['random', .* make a plan for each$",
+    ),
+    (
+        lambda: Plan(episode=5),  # type: ignore[call-arg]
+        r"unknown argument of Plan 'episode'\. Did you mean episodes\?",
+    ),
+    (
+        lambda: Plan(environment="grid"),  # type: ignore[call-arg]
+        r"^Plan: missing a required argument: 'agent'$",
+    ),
+    (
+        lambda: How(concurency=5),  # type: ignore[call-arg]
+        r"unknown argument of How 'concurency'\. Did you mean concurrency\?",
+    ),
+    (
+        lambda: Choice(nam="grid"),  # type: ignore[call-arg]
+        r"unknown argument of Choice 'nam'\. Did you mean name\?",
+    ),
+    (
+        lambda: evaluate(Plan(environment="grid", agent="random"), outt="run"),  # type: ignore[call-arg]
+        r"unknown argument of evaluate 'outt'\. Did you mean out\?",
     ),
     (
         lambda: ready(environment=ScriptedAgent()),
@@ -196,7 +236,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
         r"environment '<lambda>': wanted it to make an object with reset\(\), .*got 5",
     ),
     (
-        lambda: made(ready(agent=lambda: 5).agent),
+        lambda: ready(agent=lambda: 5),
         r"agent '<lambda>': wanted it to make a function of the observation.*got 5",
     ),
     (

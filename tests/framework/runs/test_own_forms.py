@@ -12,9 +12,11 @@ import pytest
 from own_parts import go_right
 
 from gde import (
+    Catalogue,
     Decision,
     Evidence,
     GdeError,
+    How,
     Observation,
     Plan,
     Result,
@@ -22,8 +24,11 @@ from gde import (
     Trajectory,
     Transcript,
     aevaluate,
+    dry,
     evaluate,
     load_evidence,
+    load_plugins,
+    preflight,
     rescore,
 )
 from gde.reporting.finding import opening
@@ -175,7 +180,9 @@ def test_a_zero_of_unusable_actions_says_so(tmp_path: Path) -> None:
     assert value(result, "success") == 0
     n = result.subject.turns
     assert f"None of its {n} answers was an action." in opening(result).finding
-    assert f"none of {n} answers was an action" in str(result).splitlines()[-1]
+    said = f"none of {n} answers was an action: 'right' is no action: give a name as"
+    assert said in str(result).splitlines()[-1]
+    assert "one of LEFT, RIGHT" in str(result).splitlines()[-1]
     with pytest.raises(GdeError, match="was an action"):
         played(tmp_path / "strict", strict=True, agent=lambda _: "right")
 
@@ -187,14 +194,20 @@ def turns(episode: Trajectory) -> float:
     return len(episode.turns)
 
 
+def untyped(x):  # type: ignore[no-untyped-def]
+    return len(x.turns)
+
+
 def length_of(one: Trajectory) -> float | None:
     return None if one.key.world else len(one.turns)
 
 
 def test_a_function_of_an_episode_is_a_metric(tmp_path: Path) -> None:
-    result = played(tmp_path, metrics=["length", turns, length_of], episodes=8)
+    metrics = ["length", turns, untyped, length_of]
+    result = played(tmp_path, metrics=metrics, episodes=8)
     assert value(result, "turns") == value(result, "length")
-    (length, mine, _) = result.measurements
+    assert value(result, "untyped") == value(result, "length")
+    length, mine, *_ = result.measurements
     assert (mine.n, mine.interval) == (8, length.interval)
 
     first = load_evidence(result.run).trajectories[0]
@@ -219,6 +232,10 @@ def texts(episode: Trajectory) -> str:
     return "three"
 
 
+def of_whole_run(run: Trajectory) -> list[float]:
+    return [3.0]
+
+
 def of_all(evidence: Evidence) -> Any:
     return 3.0
 
@@ -236,6 +253,7 @@ def failing(evidence: Evidence) -> Any:
     [
         (raising, "ZeroDivisionError: nothing to divide by"),
         (texts, "is 'three': give a finite number or None"),
+        (of_whole_run, "got a list: call the argument `evidence`"),
         (of_all, r"wanted a list of gde\.Measurement, got 3\.0"),
         (numbers, r"wanted a list of gde\.Measurement, got \[3\.0\]"),
         (failing, "ZeroDivisionError: nothing to divide by"),
@@ -263,6 +281,16 @@ def test_a_broken_metric_is_a_row_with_its_reason(
     assert (tmp_path / "strict" / "run" / "result.json").is_file()
 
 
+def gives_none(episode: Trajectory) -> None:
+    return None
+
+
+def test_a_metric_that_gives_nothing_says_so(tmp_path: Path) -> None:
+    result = played(tmp_path, metrics=["success", gives_none])
+    (row,) = [one for one in result.measurements if one.source == "gives_none"]
+    assert row.reason == "gives_none gave None for every episode: wanted a number"
+
+
 def test_strict_raises_beside_an_event_loop_too(tmp_path: Path) -> None:
     plan = Plan(environment=Corridor, agent=go_right, metrics=[failing], episodes=N)
     with pytest.raises(GdeError, match="missing: metric failing: "):
@@ -275,7 +303,7 @@ def test_a_run_without_failures_says_nothing(
     result = played(tmp_path, strict=True)
     assert not caplog.messages
     assert "missing" not in str(result)
-    assert len(str(result)) < 300
+    assert len(str(result).splitlines()) <= 24
     assert all(len(line) < 200 for line in repr(load_evidence(result.run)).splitlines())
 
 
@@ -298,6 +326,10 @@ def test_nothing_is_printed_where_nobody_listens(
 def of_step(goal: str, observation: str, action: str) -> float:
     assert goal and observation
     return float(action == "RIGHT")
+
+
+def in_another_order(action: str, observation: str, goal: str, more: int = 1) -> float:
+    return of_step(goal, observation, action) * more
 
 
 async def of_step_later(goal: str, observation: str, action: str) -> float:
@@ -324,7 +356,17 @@ class Whole:
 
 
 @pytest.mark.parametrize(
-    "model", [of_step, of_step_later, listed, as_array, Judge, Judge(), Whole()]
+    "model",
+    [
+        of_step,
+        in_another_order,
+        of_step_later,
+        listed,
+        as_array,
+        Judge,
+        Judge(),
+        Whole(),
+    ],
 )
 def test_every_form_of_a_reward_model_judges(model: Any, tmp_path: Path) -> None:
     result = played(tmp_path, rewards=[model])
@@ -342,6 +384,10 @@ def words(transcript: Transcript) -> list[str]:
     return ["good"] * len(transcript.steps)
 
 
+def of_two_dimensions(trajectory: Transcript) -> Any:
+    return np.zeros((20, 3))
+
+
 def nothing(goal: str, observation: str, action: str) -> None:
     return None
 
@@ -351,6 +397,7 @@ def nothing(goal: str, observation: str, action: str) -> None:
     [
         (too_few, r"wanted \d+ finite rewards, one a turn, got"),
         (words, r"rewards: wanted one number a step, got \['good', "),
+        (of_two_dimensions, r"one a turn, got an array of shape \(20, 3\)$"),
         (nothing, r"rewards: wanted one number a step, got array\(\[None, "),
     ],
 )
@@ -364,3 +411,49 @@ def test_a_broken_reward_model_is_named(
     assert result.status == "partial"
     assert all(re.search(said, one.reason) for one in result.failures)
     assert caplog.messages[0].startswith(f"reward model {model.__name__} on 0/0/0: ")
+    assert all("\n" not in message for message in caplog.messages)
+
+
+def broken_on_lines(goal: str, observation: str, action: str) -> float:
+    raise ValueError(f"no reward in\n{np.zeros((2, 2))}")
+
+
+def test_a_reason_is_one_line(tmp_path: Path) -> None:
+    (first, *_) = played(tmp_path, rewards=[broken_on_lines]).failures
+    assert first.reason == "ValueError: no reward in [[0. 0.] [0. 0.]]"
+
+
+# What is printed, and how a run is done
+
+
+def test_a_printed_result_has_the_claim_and_every_own_number(tmp_path: Path) -> None:
+    result = played(tmp_path, metrics=["success", turns, gives_none])
+    lines = str(result).splitlines()
+    assert len(lines) <= 24
+    said = " ".join(lines)
+    opening = claim(result)
+    assert opening.behaviour.replace("\xa0", " ") in said
+    assert all(caution in said for caution in opening.cautions)
+    assert {"turns", "gives_none"} <= {line.split()[0] for line in lines if line}
+
+
+@pytest.mark.parametrize("part", ["modell", "model"])
+def test_a_part_that_is_not_of_the_run_is_not_set(part: str, tmp_path: Path) -> None:
+    plan = Plan(environment="corridor", agent="random", metrics=["success"], episodes=N)
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    how = How(settings={part: {"timeout": 9}})
+    unknown = rf"unknown part of How\.settings '{part}'.* Known: agent, env, "
+    with pytest.raises(GdeError, match=unknown):
+        evaluate(plan, tmp_path / "run", catalogue, how=how)
+    with pytest.raises(GdeError, match=unknown):
+        asyncio.run(aevaluate(plan, tmp_path / "run", catalogue, how=how))
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_a_run_will_ask_is_known_in_a_notebook_too(asking: Catalogue) -> None:
+    plan = Plan(environment="corridor", agent="asking", episodes=N)
+
+    async def cell() -> tuple[int, Plan]:
+        return dry(plan, asking).episodes, preflight(plan, asking).plan
+
+    assert asyncio.run(cell()) == (N, plan)
