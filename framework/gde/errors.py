@@ -1,6 +1,6 @@
 """Expected failures, which the entry point prints as one line without a traceback."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 FAULTS = (Exception, SystemExit)
@@ -29,6 +29,13 @@ class UnknownName(GdeError):
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         listed = ", ".join(choices) or "none"
         super().__init__(f"unknown {kind} {name!r}.{meant} Known: {listed}.{hint}")
+
+    @classmethod
+    def check(cls, kind: str, names: Iterable[str], known: Collection[str]) -> None:
+        """Raise for the first name that is not known."""
+        for name in names:
+            if name not in known:
+                raise cls(kind, name, known)
 
 
 class ConfigError(GdeError):

@@ -79,9 +79,7 @@ def check_fields(value: object, whose: str) -> None:
     Raises:
         ConfigError: a field has a value that it does not take.
     """
-    kind: Any = type(value)
-    for name, adapter in _adapters(kind).items():
-        _check(adapter, getattr(value, name), f"{whose}.{name}")
+    _check(type(value), vars(value), f"{whose}.")
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
@@ -93,10 +91,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        given = bound(function, args, kwargs)
-        adapters = _adapters(function)
-        for name in given.keys() & adapters.keys():
-            _check(adapters[name], given[name], name)
+        _check(function, bound(function, args, kwargs))
         return function(*args, **kwargs)
 
     return call
@@ -111,12 +106,8 @@ def bound(
         UnknownName: the function has no such argument.
         ConfigError: it lacks one, or has too many.
     """
-    known = _signature(function)
-    for name in given:
-        if name not in known.parameters:
-            raise UnknownName(
-                f"argument of {function.__name__}", name, known.parameters
-            )
+    known = signature(function)
+    UnknownName.check(f"argument of {function.__name__}", given, known.parameters)
     try:
         return known.bind(*args, **given).arguments
     except TypeError as error:
@@ -131,9 +122,6 @@ def field_types(kind: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(kind, include_extras=True)
     found = {field.name: hints[field.name] for field in fields(kind)}
     return {name: hint for name, hint in found.items() if not hasattr(hint, "__set__")}
-
-
-_signature = cache(signature)
 
 
 @cache
@@ -167,11 +155,13 @@ class _Instance:
         return is_instance_schema(self.kind)
 
 
-def _check(adapter: TypeAdapter[Any], value: object, whose: str) -> None:
-    try:
-        adapter.validate_python(value)
-    except ValidationError as error:
-        raise explained(error, whose) from None
+def _check(of: Any, given: Mapping[str, Any], whose: str = "") -> None:
+    for name, adapter in _adapters(of).items():
+        if name in given:
+            try:
+                adapter.validate_python(given[name])
+            except ValidationError as error:
+                raise explained(error, whose + name) from None
 
 
 def explained(error: ValidationError, whose: str) -> ConfigError:

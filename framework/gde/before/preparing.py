@@ -56,8 +56,8 @@ def prepare_new(
     if ready.agent_model:
         known.add(MODEL.table)
     # A user's settings are for all runs, and so for parts of others.
-    for part in how.settings.keys() - known - read_settings().how.settings.keys():
-        raise UnknownName("part of How.settings", part, known)
+    asked = how.settings.keys() - read_settings().how.settings.keys()
+    UnknownName.check("part of How.settings", sorted(asked), known)
     return ready
 
 

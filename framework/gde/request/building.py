@@ -10,7 +10,7 @@ from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.howfile import RUN_HOW, configure_how, with_settings
-from gde.request.kinds import EXECUTOR, KINDS, MODEL, REPORTER, SEVERAL, SINGLE
+from gde.request.kinds import EXECUTOR, MODEL, REPORTER, SEVERAL, SINGLE
 from gde.request.models import ALIAS
 from gde.request.names import split_url
 from gde.request.planfile import RUN, configure_run, listed_agents, read_plan
@@ -147,9 +147,7 @@ def amend_how(
             )
         parsed.setdefault(label, {})[URL] = url
     single = [kind.table for kind in SINGLE]
-    for part in parsed:
-        if part not in (*single, MODEL.table, *known):
-            raise UnknownName("part of --set", part, (*single, MODEL.table, *known))
+    UnknownName.check("part of --set", parsed, (*single, MODEL.table, *known))
     return with_settings(changed, parsed)
 
 
@@ -247,7 +245,7 @@ def _named(wanted: Wanted) -> Plan:
         kept = tuple(choice for choice in kept if choice.alias not in aliases)
         return replace(plan, **chosen, models=(*kept, *models))
 
-    for kind in (KINDS["environment"], KINDS["agent"]):
+    for kind in SINGLE:
         if kind.field not in chosen:
             shown = f"`gde list {kind.name}s` lists them"
             raise ConfigError(

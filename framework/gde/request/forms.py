@@ -67,16 +67,6 @@ def is_part(kind: str, value: Any) -> bool:
     return kind in OF_ONE and len(names) == 1
 
 
-def lacking(kind: str, part: Any) -> list[str]:
-    """The methods that a part, or its class, lacks."""
-    # A class whose objects hand on what they are asked for does not tell.
-    if kind not in COMPLETE or (
-        isinstance(part, type) and hasattr(part, "__getattr__")
-    ):
-        return []
-    return [method for method in METHODS[kind] if not hasattr(part, method)]
-
-
 def as_part(kind: str, given: Any, name: str) -> Any:
     """A part in the full form of its kind, from one in any form.
 
@@ -88,10 +78,9 @@ def as_part(kind: str, given: Any, name: str) -> Any:
     if kind == "agent":
         return _agent(given)
     if kind == "reward_model":
-        if hasattr(given, "rewards"):
-            return TranscriptReward(given.rewards)
-        of_transcript = len(needed(given)) == 1
-        return TranscriptReward(given) if of_transcript else StepReward(given)
+        function = getattr(given, "rewards", given)
+        of_step = len(needed(function)) > 1
+        return StepReward(function) if of_step else TranscriptReward(function)
     if kind == "metric" and not _takes_evidence(given):
         nothing = f"{name} gave None for every episode: wanted a number"
         return EpisodeMetric(

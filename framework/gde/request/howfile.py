@@ -73,17 +73,16 @@ def configure_how(how: How, values: Mapping[str, Json]) -> How:
     Raises:
         ConfigError: a value that a field does not take. UnknownName: an unknown field.
     """
+    UnknownName.check("field of run", values, RUN_HOW)
     read: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in RUN_HOW:
-            raise UnknownName("field of run", name, RUN_HOW)
         read[name] = typed(RUN_HOW[name], value, f"run.{name}")
     return replace(how, **read)
 
 
 def with_settings(how: How, settings: Mapping[str, Mapping[str, Json]]) -> How:
     """A `How` with further values of parts."""
-    merged = {part: dict(values) for part, values in how.settings.items()}
+    merged = dict(how.settings)
     for part, values in settings.items():
         merged[part] = {**merged.get(part, {}), **values}
     return replace(how, settings=merged)
@@ -114,9 +113,7 @@ def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -
         ConfigError: a value that a field does not take. UnknownName: an unknown field.
     """
     tables = marked(dict(tables))
-    for name in tables:
-        if name not in KNOWN:
-            raise UnknownName(f"setting in {where}", name, (*KNOWN, *besides))
+    UnknownName.check(f"setting in {where}", tables, (*KNOWN, *besides))
     run = {name: each for name, each in tables.items() if name in RUN_HOW}
     parts = tables.get(PARTS, {})
     if not isinstance(parts, dict) or not all(map(_is_table, parts.values())):

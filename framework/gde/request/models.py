@@ -241,9 +241,7 @@ def how_asked(
     entry = model_entry(choice, catalogue)
     entries = catalogue.entries(MODEL.name)
     known = {name for each in entries for name in field_names(each.offer.config)}
-    for name in common:
-        if name not in known:
-            raise UnknownName(f"field of {MODEL.table}", name, known)
+    UnknownName.check(f"field of {MODEL.table}", common, known)
     fields = field_names(entry.offer.config)
     return {**{name: common[name] for name in common if name in fields}, **own}
 

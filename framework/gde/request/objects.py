@@ -12,7 +12,15 @@ from gde.errors import GdeError
 from gde.offers import AnyOffer, Capability, NoConfig, Offer
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
-from gde.request.forms import WANTED, as_part, is_part, is_policy, lacking, needed
+from gde.request.forms import (
+    COMPLETE,
+    METHODS,
+    WANTED,
+    as_part,
+    is_part,
+    is_policy,
+    needed,
+)
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
@@ -112,10 +120,9 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
     if kind == "environment":
         more["blocking"] = bool(getattr(example, "blocking", False))
     if kind in MEASURING:
-        more["measures"] = tuple(getattr(part, "measures", ()))
-    if kind == "metric" and not more["measures"]:
         own = Measure(choice.label, choice.label, headline=True)
-        more["measures"] = (own,)
+        untold = [own] if kind == "metric" else []
+        more["measures"] = tuple(getattr(part, "measures", untold))
     return KINDS[kind].offer(
         name=choice.label,
         summary=choice.name,
@@ -128,10 +135,8 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
 
 def _is_maker(kind: str, part: Any, whose: str) -> bool:
     """Whether a part is made by calling this, else it is one."""
-    is_itself = is_part(kind, part)
-    if is_itself or isinstance(part, type):
+    if is_part(kind, part):
         _check_complete(kind, part, whose)
-    if is_itself:
         return False
     wanted = f"wanted {WANTED[kind]}, or a class or function without arguments that makes one"
     if not callable(part):
@@ -150,14 +155,13 @@ def _made(kind: str, maker: Any, whose: str) -> Any:
 
 
 def _check_complete(kind: str, part: Any, whose: str) -> None:
-    if without := ", ".join(lacking(kind, part)):
-        raise GdeError(f"{whose}: wanted {WANTED[kind]}, got one without {without}")
+    for method in METHODS[kind] if kind in COMPLETE else ():
+        if not hasattr(part, method):
+            raise GdeError(f"{whose}: wanted {WANTED[kind]}, got one without {method}")
 
 
 def _example(kind: str, maker: Any, whose: str) -> Any:
-    """A part that is made for its methods alone; a class of environments has them."""
-    if kind == "environment" and isinstance(maker, type):
-        return maker
+    """A part that is made for its methods alone."""
     try:
         part = _made(kind, maker, whose)
     except GdeError:

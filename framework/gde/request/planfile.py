@@ -126,13 +126,12 @@ def _check_tables(tables: dict[str, Any], path: str) -> None:
         )
 
     _check_names(tables, path)
-    several = [kind.table for kind in SEVERAL]
     if not isinstance(tables.get("run", {}), Mapping):
         raise ConfigError(f"plan {path}: wanted a table [run], got {tables['run']!r}")
-    for table in several:
-        if not isinstance(tables.get(table, []), list):
+    for kind in SEVERAL:
+        if not isinstance(tables.get(kind.table, []), list):
             raise ConfigError(
-                f"plan {path}: wanted [[{table}]] in double brackets, once for each, got a single table"
+                f"plan {path}: wanted [[{kind.table}]] in double brackets, once for each, got a single table"
             )
     for table in ("env", "agent"):
         if table not in tables:
@@ -181,12 +180,11 @@ def configure_run(plan: Plan, values: Mapping[str, Json], where: str = "") -> Pl
         ConfigError: a value that a field does not take, or that says how it is run.
         UnknownName: an unknown field.
     """
+    UnknownName.check("field of run", values, (*RUN, *RUN_HOW))
     read: dict[str, Any] = {}
     for name, value in values.items():
         if name in RUN_HOW:
             raise says_how(where, f"run.{name}", f"--set run.{name}={value}")
-        if name not in RUN:
-            raise UnknownName("field of run", name, (*RUN, *RUN_HOW))
         read[name] = typed(RUN[name], value, f"run.{name}")
     return replace(plan, **read)
 

@@ -2,7 +2,7 @@
 
 import copyreg
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -140,11 +140,6 @@ def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
     return replace(plan, **several)
 
 
-def _named(choices: Iterable[Choice]) -> tuple[Choice, ...]:
-    """The choices that are no objects."""
-    return tuple(choice for choice in choices if choice.part is None)
-
-
 def _reduced(ready: Ready) -> tuple[Any, ...]:
     """For another process, which loads the same plugins and resolves the same plan.
 
@@ -156,7 +151,7 @@ def _reduced(ready: Ready) -> tuple[Any, ...]:
         ready.how,
         # An empty configuration of its own, for the common one cannot be pickled.
         executor=Choice(name="serial", config={}),
-        reporters=_named(ready.how.reporters),
+        reporters=[each for each in ready.how.reporters if each.part is None],
     )
     return _rebuilt, (plan, how, plugins.disabled, plugins.modules)
 

@@ -93,7 +93,7 @@ def build(config: type[ConfigT], values: Mapping[str, Json], whose: str) -> Conf
         UnknownName: a field that does not exist.
     """
     hints = _hints(config)
-    _check_names(hints, values, whose)
+    UnknownName.check(f"field of {whose}", values, hints)
     given = {}
     for name, value in values.items():
         given[name] = typed(hints[name], value, f"{whose}.{name}")
@@ -148,7 +148,7 @@ def sweep(
         UnknownName: a field that does not exist.
     """
     hints = _hints(config)
-    _check_names(hints, values, whose)
+    UnknownName.check(f"field of {whose}", values, hints)
     alternatives = {}
     for name, value in values.items():
         several = _alternatives(hints[name], value, f"{whose}.{name}")
@@ -281,14 +281,6 @@ def _hints(config: type[Any]) -> dict[str, Any]:
         )
     hints = get_type_hints(config, include_extras=True)
     return {field.name: hints[field.name] for field in fields(config)}
-
-
-def _check_names(
-    hints: Mapping[str, Any], values: Mapping[str, Json], whose: str
-) -> None:
-    for name in values:
-        if name not in hints:
-            raise UnknownName(f"field of {whose}", name, hints)
 
 
 def _finite(value: object) -> bool:

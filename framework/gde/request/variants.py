@@ -116,9 +116,7 @@ def _plans_of_several(
     # the others.
     _, first = asked[0]
     settings_of_agents = parse_settings(first.settings).get(AGENT, {})
-    for field in settings_of_agents:
-        if field not in known:
-            raise UnknownName("field of agent", field, set(known))
+    UnknownName.check("field of agent", settings_of_agents, set(known))
 
     any_asks_model = any(names_models(config) for config in configs)
     plans = []
