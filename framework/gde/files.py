@@ -12,6 +12,19 @@ from gde.errors import ConfigError, RunFailed
 PRIVATE = 0o077
 
 
+def local(path: Path) -> Path:
+    """A path that is to be written, if it is no address such as s3://BUCKET.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if path.parts and path.parts[0].endswith(":"):
+        raise ConfigError(
+            f"{path}: wanted a local path, got an address; write here, then copy it"
+        )
+    return path
+
+
 @contextmanager
 def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
     """A file to write to, which replaces `path` at the end.

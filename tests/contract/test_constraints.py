@@ -2,8 +2,10 @@
 states; requirements.txt has the hashes of that.
 """
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
 
 from packaging.requirements import Requirement
 from packaging.version import Version
@@ -70,3 +72,44 @@ def test_extras_that_are_named_by_parts_exist() -> None:
         if entry.offer.extra and entry.module.startswith(("gde.", "gde_plugins."))
     }
     assert named <= set(PROJECT["optional-dependencies"])
+
+
+def test_extras_that_messages_and_pages_name_exist() -> None:
+    files = [*ROOT.glob("framework/**/*.py"), *ROOT.glob("plugins/**/*.py")]
+    files += [
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("examples/**/*"),
+        ROOT / "README.md",
+    ]
+    named: set[str] = set()
+    for file in files:
+        if not file.is_file() or file.suffix not in {".py", ".md", ".ipynb", ".txt"}:
+            continue
+        text = file.read_text(encoding="utf-8")
+        for extras in re.findall(r"\bgde(?:-eval)?\[([a-z][a-z, -]*)\]", text):
+            named.update(extra.strip() for extra in extras.split(","))
+        if file.suffix == ".py":
+            named.update(named_by_errors(text))
+    assert {"report", "frames", "datasets", "probes"} <= named
+    assert named <= set(PROJECT["optional-dependencies"])
+
+
+def named_by_errors(source: str) -> Iterator[str]:
+    """The extras of `MissingExtra(part, packages, "extra")`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra":
+            extra = node.args[2]
+            if isinstance(extra, ast.Constant):
+                yield str(extra.value)
+
+
+def test_verifiers_is_bounded_where_its_interface_changes() -> None:
+    (verifiers,) = [
+        requirement
+        for requirement in map(
+            Requirement, PROJECT["optional-dependencies"]["verifiers"]
+        )
+        if requirement.name == "verifiers"
+    ]
+    assert "0.3.1" in verifiers.specifier
+    assert "0.4.0" not in verifiers.specifier

@@ -7,6 +7,7 @@ import runpy
 import sqlite3
 import tomllib
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from sources import ROOT
 
 import gde
+from gde.cli.main import build_app
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.request.catalogue import Catalogue
@@ -233,3 +235,20 @@ def test_the_contract_kit_is_documented() -> None:
 
     for name in (name for name in vars(gde.testing) if name.startswith("check_")):
         assert f"`{name}`" in tutorial, name
+
+
+def test_the_table_of_commands_and_functions_is_right() -> None:
+    page = (DOCS / "embedding.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `gde ([a-z]+)[^`]*` \| (.+) \|$", page, re.MULTILINE)
+    assert len(rows) > 9
+    commands = {info.name for info in build_app().registered_commands}
+    listed = set()
+    for command, functions in rows:
+        assert command in commands
+        for name in re.findall(r"`gde\.([\w.]+)`", functions):
+            assert callable(attrgetter(name)(gde))
+            listed.add(name)
+
+    # What is a function of `gde` and does the work of a command is listed.
+    works = {"evaluate", "aevaluate", "resume", "rescore", "probe", "report", "compare"}
+    assert works <= listed

@@ -5,10 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
+from gde.files import local
+
 
 def out(meaning: str) -> Any:
     """The option that names what is to be written."""
-    return typer.Option("--out", metavar="PATH", help=meaning)
+    return typer.Option("--out", metavar="PATH", help=meaning, callback=_local)
+
+
+def _local(path: Path | None) -> Path | None:
+    return path and local(path)
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout.")]

@@ -14,6 +14,7 @@ from gde.data.evidence import Evidence
 from gde.data.frame import Table, beside
 from gde.data.result import Result
 from gde.errors import ConfigError, GdeError
+from gde.files import local
 from gde.runs.episodes import episodes_table
 from gde.runs.exporting import Format, export, messages
 from gde.runs.frames import turns_table
@@ -125,10 +126,10 @@ class Run:
         """Write the run to a new file, see `gde export`; gives the number of lines.
 
         Raises:
-            ConfigError: the file exists, or cannot be written.
+            ConfigError: the file exists, is an address, or cannot be written.
         """
         try:
-            with Path(out).open("x", encoding="utf-8", newline="") as file:
+            with local(Path(out)).open("x", encoding="utf-8", newline="") as file:
                 return export(self.path, form, file)
         except OSError as error:
             raise ConfigError(f"{out}: {error.strerror or error}") from error

@@ -29,7 +29,7 @@ from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
 from gde.errors import RunFolderError
-from gde.files import is_utf8, umask, write_whole
+from gde.files import is_utf8, local, umask, write_whole
 from gde.request.howfile import how_of, read_settings
 from gde.request.planfile import (
     Added,
@@ -83,7 +83,8 @@ class RunFolder:
         The folder is `out`, or one in `parent` named by the day and the label.
 
         Raises:
-            RunFolderError: `out` exists, or cannot be made; nothing is left behind.
+            ConfigError: `out` is an address. RunFolderError: it exists, or cannot be
+            made; nothing is left behind.
         """
         path = out or free_name(parent, label)
         with cls.filled(plan, path):
@@ -102,13 +103,9 @@ class RunFolder:
         Raises:
             RunFolderError: as `create`.
         """
+        local(path)
         if path.exists() or path.is_symlink():
             raise taken(path)
-        first, _, _ = str(path).partition("/")
-        if first.endswith(":"):
-            raise RunFolderError(
-                f"{path} is an address: choose a local folder with --out"
-            )
         if not is_utf8(path):
             raise RunFolderError(
                 f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"

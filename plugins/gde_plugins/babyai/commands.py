@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gde.files import local
+
 
 def add_commands(app: typer.Typer) -> None:
     """Add `gde babyai` to the command line."""
@@ -27,7 +29,8 @@ def dataset(
     out: Annotated[
         Path,
         typer.Option(
-            help="File to write: .csv or .jsonl, whose rows are kept, .parquet, or a folder for `datasets`."
+            help="File to write: .csv or .jsonl, whose rows are kept, .parquet, or a folder for `datasets`.",
+            callback=local,
         ),
     ],
     form: Annotated[

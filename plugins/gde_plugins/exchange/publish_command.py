@@ -19,7 +19,7 @@ def command(
             metavar="RUN...", help="Folders of runs, contests, studies and profiles."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder of the site; a new one.")],
+    out: Annotated[Path, options.out("Folder of the site; a new one.")],
     licence: Annotated[
         str,
         typer.Option(

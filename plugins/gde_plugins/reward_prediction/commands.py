@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gde.errors import ConfigError
+from gde.files import local
 
 if TYPE_CHECKING:
     from gde.parts.executor import Executor
@@ -39,7 +40,10 @@ def _group() -> None:
 
 def build(
     out: Annotated[
-        Path, typer.Option(help="Folder to write to; existing tasks are kept.")
+        Path,
+        typer.Option(
+            help="Folder to write to; existing tasks are kept.", callback=local
+        ),
     ],
     domain: Annotated[
         list[str] | None, typer.Option(help="A domain, or all; may be repeated.")

@@ -165,3 +165,31 @@ def test_a_command_line_says_the_same_of_its_text(
 def test_numpy_and_other_numbers_of_a_kind_are_taken() -> None:
     assert How(turn_seconds=5).turn_seconds == 5
     assert Plan(**{**PARTS, "metrics": iter(["success"])}).metrics[0].name == "success"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "eval --env corridor --agent scripted --episodes 2",
+        "eval --env corridor --agent scripted,random --episodes 2",
+        "report RUN",
+        "export RUN",
+        "export RUN --format parquet",
+        "publish RUN",
+        "import LOG",
+        "new-plugin mine --kind agent",
+        "profile --agent noisy",
+        "reproduce telos-behaviour",
+        "babyai dataset --task predict",
+        "rewardbench build",
+    ],
+)
+@pytest.mark.parametrize("out", ["s3://bucket/run", "gs://bucket", "file:///tmp/run"])
+def test_no_command_writes_to_an_address(
+    command: str, out: str, gde: Gde, tmp_path: Path
+) -> None:
+    done = gde(*command.split(), "--out", out)
+    assert done.returncode == 2
+    assert "wanted a local path, got an address" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
