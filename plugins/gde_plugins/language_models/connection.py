@@ -25,29 +25,10 @@ class CutOff(Exception):
 class Connection:
     """A server's API, and a short way to what a run asks again and again."""
 
-    def __init__(
-        self,
-        api: openai.AsyncOpenAI,
-        url: str,
-        http_client: Any,
-        headers: Mapping[str, str],
-    ) -> None:
-        """Take openai's client, the base URL, the HTTP client, and all headers.
-
-        The client's own are not sent: it takes some from environment variables, which
-        nobody has named for this server.
-        """
-        self._api = api
+    def __init__(self, url: str, http_client: Any) -> None:
+        """Take the base URL and the HTTP client."""
         self._url = http_package().URL(url)
         self._http = http_client
-        http_client.headers = http_package().Headers(
-            {
-                "Accept": "application/json",
-                "User-Agent": api.user_agent,
-                **headers,
-                "Accept-Encoding": "identity",
-            }
-        )
 
     async def models(self) -> list[str]:
         """The names of the server's models.
@@ -94,7 +75,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._api.close()
+        await self._http.aclose()
 
 
 def _refusal(response: Any) -> openai.APIStatusError:
@@ -123,9 +104,6 @@ def connect(
         headers: sent with every request, the key among them.
         seconds: the longest time between two pieces of an answer.
         most_bytes: the most bytes of an answer.
-
-    Raises:
-        ValueError: the URL cannot be read.
     """
     http = http_package()
 
@@ -158,18 +136,18 @@ def connect(
     # aiohttp takes a third of the time of the client's own HTTP, however many requests
     # are in flight.
     http_client = openai.DefaultAioHttpClient(
+        headers={
+            "Accept": "application/json",
+            "User-Agent": "gde",
+            **headers,
+            "Accept-Encoding": "identity",
+        },
         follow_redirects=False,
         event_hooks={"response": [cap]},
         timeout=openai.Timeout(seconds, connect=min(seconds, CONNECTING)),
         limits=http.Limits(max_connections=MOST, max_keepalive_connections=MOST),
     )
-    api = openai.AsyncOpenAI(
-        base_url=url,
-        api_key="none",
-        max_retries=0,
-        http_client=http_client,
-    )
-    return Connection(api, url, http_client, headers)
+    return Connection(url, http_client)
 
 
 @cache  # every request needs it

@@ -318,12 +318,7 @@ class OpenAIModel:
             self._loop = loop
             self._session = self._sessions()
             self._limit = RateLimit(loop.time)
-            try:
-                self._connection = await anext(self._session)
-            except ValueError as error:
-                raise GdeError(
-                    self._in_one_line(f"{error}. Correct the URL")
-                ) from error
+            self._connection = await anext(self._session)
         return self._connection, self._limit
 
     async def _sessions(self) -> AsyncGenerator[Connection, None]:
