@@ -431,9 +431,8 @@ def test_a_printed_result_has_the_claim_and_every_own_number(tmp_path: Path) -> 
     lines = str(result).splitlines()
     assert len(lines) <= 24
     said = " ".join(lines)
-    opening = claim(result)
-    assert opening.behaviour.replace("\xa0", " ") in said
-    assert all(caution in said for caution in opening.cautions)
+    assert opening(result).finding.replace("\xa0", " ") in said
+    assert all(limit in said for limit in opening(result).limits[:1])
     assert {"turns", "gives_none"} <= {line.split()[0] for line in lines if line}
 
 
