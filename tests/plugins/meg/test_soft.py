@@ -256,7 +256,7 @@ def test_a_policy_that_gains_by_every_step_never_ends() -> None:
         == inf
     )
     with pytest.raises(
-        Divergent, match="ever ends: give a horizon or a discount below 1"
+        Divergent, match="never ends: give a horizon, or the model a discount below 1"
     ):
         soft_policy(waiting_room(), -1.0, None)
 

@@ -42,6 +42,8 @@ FORCING = 0.1
 """Share of the difference in moments that a Newton step may leave."""
 BOLD = 4.0
 """Nats by which a weight changes in a step far from the maximum."""
+WORTHWHILE = 1e-6
+"""Gain, in tolerances, below which no step is worth trying."""
 NEAR = 1.0
 """Gain that a Newton step promises, in tolerances, below which an upper bound is
 computed.
@@ -181,7 +183,8 @@ class Problem:
         is none.
         """
         slope = float(here.missing @ step)
-        while np.abs(step).max(initial=0.0) > ROUNDING:
+        # A concave function gains no more than its slope promises.
+        while slope > WORTHWHILE * self._tolerance:
             ahead = self.at(here.weights + step)
             if ahead and ahead.value > here.value:
                 gain = ahead.value - here.value

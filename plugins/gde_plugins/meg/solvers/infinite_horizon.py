@@ -10,7 +10,6 @@ predictably costs, a soft-optimal policy would never end. Such a rationality pre
 nothing, so its accuracy is -inf. At rationality zero it is finite.
 """
 
-from dataclasses import replace
 from math import inf
 from typing import NamedTuple
 
@@ -19,11 +18,16 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
 from gde.data.mdp import Floats, Policy, TabularMDP
-from gde.errors import GdeError
-from gde.numerics.tabular import solve, steps_to
-from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Occupancy, Utility
+from gde.numerics.tabular import steps_to
+from gde_plugins.meg.solvers.dynamics import (
+    Dynamics,
+    Indices,
+    Mask,
+    Occupancy,
+    Utility,
+)
 from gde_plugins.meg.solvers.finite_horizon import Moments
-from gde_plugins.meg.solvers.limits import TIE, Limit, compare
+from gde_plugins.meg.solvers.limits import NO_LIMIT, TIE, Limit, compare
 from gde_plugins.meg.solvers.softmax import soften
 
 ORDERING = "MMD_AT_PLUS_A"
@@ -39,6 +43,15 @@ that make it up.
 """
 INFINITE = 1e12
 """Nats above which a soft value is taken to be infinite."""
+FAINT = 1 / INFINITE
+"""Probability of a step that counts as none: waiting for it takes too long."""
+LEAK = 1e-14
+"""Added to the diagonal of what is factored, to keep the pivots of the longest episodes
+above zero. A step of refinement takes its effect away.
+"""
+
+
+NEVER_ENDS = "a policy never ends: give a horizon, or the model a discount below 1"
 
 
 class Divergent(ValueError):
@@ -56,8 +69,9 @@ class Stationary:
 
     horizon = inf
 
-    def __init__(self, mdp: TabularMDP) -> None:
-        self._mdp = mdp
+    def __init__(self, mdp: TabularMDP, states: Indices | None = None) -> None:
+        """Take the model; `states` (S,) are the numbers that messages give its states."""
+        self._numbers = np.arange(mdp.n_states) if states is None else states
         self.dynamics = Dynamics(mdp)
         # Policy iteration starts from the last policy, since the next utility is mostly
         # one nearby.
@@ -75,16 +89,16 @@ class Stationary:
         return Moments(fit.value, mean, variance)
 
     def limit(self, utility: Utility) -> Limit:
+        # Where optimal policies need not end, as waiting is free, there is no limit.
+        divergence = inf
         try:
             best = self._among_best(utility)
-        except GdeError:
-            return Limit(inf, inf, inf, 0.0)
-
-        # The limit policy is the soft-optimal one for utility zero among the optimal
-        # actions.
-        divergence = inf
-        if best.decided:
-            divergence = -self.fit(best.utility).value
+            # The limit policy is the soft-optimal one for utility zero among the
+            # optimal actions.
+            if best.decided:
+                divergence = -self.fit(best.utility).value
+        except Divergent:
+            return NO_LIMIT
         at_start = self.dynamics.at_start
         return Limit(
             utility=at_start(best.value),
@@ -114,7 +128,9 @@ class Stationary:
 
         chosen = policy.probabilities.T
         if dynamics.discount == 1:
-            self._check_ends(moves(dynamics, chosen), "under the policy, ")
+            # Where the policy never gets, it need not end.
+            step = moves(dynamics, chosen)
+            chosen = chosen * self._checked(step, "under the policy, ")
         whole = Evaluation(dynamics, chosen).flow()
         return [whole]
 
@@ -143,72 +159,63 @@ class Stationary:
         dynamics = self.dynamics
         any_action = np.ones((dynamics.n_actions, dynamics.n_states))
         step = moves(dynamics, any_action)
-        self._check_ends(step)
-
-        is_endless = np.isinf(steps_to(step, dynamics.ending))
-        dynamics.going &= ~is_endless
+        self._checked(step)
+        dynamics.going &= ~endless(step, dynamics.going)
         dynamics.ending = np.flatnonzero(~dynamics.going)
 
     def _among_best(self, utility: Utility) -> "Best":
-        """Find the optimal actions by value iteration (`gde.numerics.tabular.solve`).
+        """Find the optimal actions by policy iteration.
 
         Raises:
-            GdeError: no largest utility is found.
+            Divergent: no largest utility is found.
         """
         dynamics = self.dynamics
-        if len(utility.acting) > 1:
-            reward = utility.acting.T
-        else:
-            reward = utility.acting[0] + utility.ending
-        found = solve(replace(self._mdp, reward=reward))
-        optimal = found.optimal.T & dynamics.going
-        has_optimal = optimal.any(axis=0)
-
-        # The actions are certified, but the values are those of a sweep before the
-        # last: evaluate exactly.
-        evenly = optimal / np.maximum(optimal.sum(axis=0), 1)
-        evaluation = Evaluation(dynamics, evenly)
+        actions = np.arange(dynamics.n_actions)[:, None]
+        policy = np.tile(dynamics.going / dynamics.n_actions, (len(actions), 1))
         paid = utility.absolute()
-        value = evaluation.values(utility)
-        size = evaluation.values(paid)
+        for _ in range(IMPROVEMENTS):
+            evaluation = Evaluation(dynamics, policy)
+            value = evaluation.values(utility)
+            size = evaluation.values(paid)
+            quality = dynamics.ahead(value) + utility.acting
+            shortfall = np.where(dynamics.going, value - quality, 0.0)
+            sizes = dynamics.ahead(size) + paid.acting + size
 
-        quality = dynamics.ahead(value) + utility.acting
-        shortfall = value - quality
-        sizes = dynamics.ahead(size) + paid.acting + size
+            # Only what is surely better is changed: what is as good need not end.
+            improved = (-shortfall > TIE * sizes).any(axis=0)
+            if not improved.any():
+                break
+            greedy = actions == quality.argmax(axis=0)
+            policy = np.where(improved, greedy, policy)
+        else:
+            raise Divergent(NEVER_ENDS)
+
         tied, worse = compare(shortfall, sizes)
-
-        # Certified only if every optimal action is a tie, and every other surely falls
-        # short.
-        agrees = np.where(optimal, tied, worse) | ~has_optimal
-        gap = float(shortfall.min(where=~optimal & has_optimal, initial=inf))
-        among = Utility(np.where(optimal, 0.0, -inf), np.zeros(dynamics.n_states))
         return Best(
-            utility=among,
+            utility=Utility(np.where(worse, -inf, 0.0), np.zeros(dynamics.n_states)),
             value=value,
             size=size,
-            gap=gap,
-            decided=bool(agrees.all()),
+            gap=float(shortfall.min(where=worse, initial=inf)),
+            decided=bool((tied | worse).all()),
         )
 
-    def _check_ends(self, moves: csr_array, where: str = "") -> None:
-        """Raise a ValueError unless every state that these moves reach from the start
-        leads to a terminal one.
+    def _checked(self, step: csr_array, where: str = "") -> Mask:
+        """Return the (S,) states that these moves reach from the start.
+
+        Raises:
+            ValueError: from one of them no terminal state can be reached.
         """
         # Steps to the nearest start on the reversed graph are steps from there.
-        reversed_moves = csr_array(moves.T)
         starts = np.flatnonzero(self.dynamics.start)
-        is_reached = np.isfinite(steps_to(reversed_moves, starts))
-
-        is_stuck = is_reached
-        if len(self.dynamics.ending):
-            ends = np.isfinite(steps_to(moves, self.dynamics.ending))
-            is_stuck = is_reached & ~ends
+        is_reached = np.isfinite(steps_to(csr_array(step.T), starts))
+        is_stuck = is_reached & endless(step, self.dynamics.going)
         if is_stuck.any():
-            state = int(is_stuck.argmax())
+            state = self._numbers[is_stuck.argmax()]
             raise ValueError(
                 f"undiscounted and without horizon every episode must end, but {where}no terminal state can be reached"
                 f" from state {state}: give a horizon, or the model a discount below 1"
             )
+        return is_reached
 
 
 class Best(NamedTuple):
@@ -234,14 +241,19 @@ class Evaluation:
     def __init__(self, dynamics: Dynamics, policy: Floats) -> None:
         self._dynamics = dynamics
         self.policy = policy
-        identity = eye_array(dynamics.n_states)
-        system = identity - dynamics.discount * moves(dynamics, policy)
-        try:
-            self._system = splu(csc_array(system), permc_spec=ORDERING)
-        except RuntimeError as singular:
-            raise Divergent(
-                "the policy never ends: give a horizon or a discount below 1"
-            ) from singular
+        step = moves(dynamics, policy)
+        # Tested before the system is factored, as SuperLU does not survive a singular one.
+        goes_on = (policy > 0).any(axis=0) & dynamics.going
+        if dynamics.discount > 1 - FAINT and endless(step, goes_on).any():
+            raise Divergent(NEVER_ENDS)
+        identity = eye_array(dynamics.n_states, format="csc")
+        self._system = csc_array(identity - dynamics.discount * step)
+        self._factors = splu(
+            self._system + LEAK * identity,
+            permc_spec=ORDERING,
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
 
     def values(self, utility: Utility, surprise: Floats | float = 0.0) -> Floats:
         """Return (S,) expected utility to come, less (A, S) `surprise` at each action
@@ -255,8 +267,9 @@ class Evaluation:
 
         earned = np.where(self._dynamics.going, gained.sum(axis=0), utility.ending)
         finite = np.where(np.isfinite(earned), earned, 0.0)
-        solved: Floats = self._system.solve(finite)
-        return solved
+        solved = self._factors.solve(finite)
+        left = finite - self._system @ solved
+        return np.asarray(solved + self._factors.solve(left))
 
     def flow(self) -> Occupancy:
         """Return the occupancy of a whole episode."""
@@ -264,7 +277,8 @@ class Evaluation:
 
     def spread(self, arrivals: Floats) -> Occupancy:
         """Return the occupancy that follows (S,) arrivals from elsewhere."""
-        visits: Floats = self._system.solve(arrivals, trans="T")
+        visits: Floats = self._factors.solve(arrivals, trans="T")
+        visits += self._factors.solve(arrivals - visits @ self._system, trans="T")
         deciding = visits * self._dynamics.going
         return Occupancy(deciding * self.policy, visits)
 
@@ -317,9 +331,7 @@ class StationaryFit:
                 self.evaluation = Evaluation(dynamics, policy)
                 self.flow = [self.evaluation.flow()]
                 return
-        raise Divergent(
-            "no soft-optimal policy at this rationality ever ends: give a horizon or a discount below 1"
-        )
+        raise Divergent(NEVER_ENDS)
 
     def moments(self, utility: Utility) -> tuple[float, float]:
         """Return the expected utility of the policy, and its derivative by
@@ -357,6 +369,22 @@ class StationaryFit:
         change = self.evaluation.spread(dynamics.arrivals(tilt))
         whole = Occupancy(change.taken + tilt, change.visits)
         return [whole]
+
+
+def endless(step: csr_array, goes_on: Mask) -> Mask:
+    """Return the (S,) states from which (S, S) moves never lead to one of rest.
+
+    Args:
+        step: weights of the moves; what is below `FAINT` counts as none.
+        goes_on: (S,) the states that are not of rest.
+    """
+    rest = np.flatnonzero(~goes_on)
+    if not rest.size:
+        return goes_on
+    likely = step.copy()
+    likely.data[likely.data < FAINT] = 0
+    likely.eliminate_zeros()
+    return np.isinf(steps_to(likely, rest))
 
 
 def moves(dynamics: Dynamics, weights: Floats) -> csr_array:

@@ -56,8 +56,8 @@ def known_utility(
         ValueError: the horizon is not positive, the tolerance negative, or the policy
         does not fit the model.
     """
-    world, inside, _ = reached(mdp, policy, horizon)
-    process = process_of(world, horizon)
+    world, inside, states = reached(mdp, policy, horizon)
+    process = process_of(world, horizon, states)
     reward, scale = _normal(world)
     utility = process.dynamics.utility(reward)
 

@@ -42,6 +42,10 @@ class Limit(NamedTuple):
     """Utility by which a policy may fall short and still count as optimal."""
 
 
+NO_LIMIT = Limit(np.inf, np.inf, np.inf, 0.0)
+"""In place of a limit that was not computed, or that is none."""
+
+
 class Limits(NamedTuple):
     """The values that one time step of the recursion hands to the step before."""
 

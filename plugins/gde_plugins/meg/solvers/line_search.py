@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
-from gde_plugins.meg.solvers.limits import Limit
+from gde_plugins.meg.solvers.limits import NO_LIMIT, Limit
 
 BEYOND = 40.0
 """At a rationality of this over the smallest gap, an inferior action weighs exp(-40):
@@ -16,8 +16,6 @@ PATIENCE = 4
 """Evaluations after which, the maximum still being ahead, the limit at infinity is
 computed.
 """
-NO_LIMIT = Limit(inf, inf, inf, 0.0)
-"""In place of a limit that was not computed."""
 
 
 class Point(NamedTuple):

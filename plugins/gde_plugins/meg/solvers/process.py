@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gde.data.mdp import Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Occupancy
+from gde_plugins.meg.solvers.dynamics import Indices, Occupancy
 from gde_plugins.meg.solvers.finite_horizon import (
     Finite,
     FiniteFit,
@@ -21,16 +21,18 @@ Process = Finite | Stationary
 Fit = FiniteFit | StationaryFit
 
 
-def process_of(mdp: TabularMDP, horizon: int | None) -> Process:
+def process_of(
+    mdp: TabularMDP, horizon: int | None, states: Indices | None = None
+) -> Process:
     """Return the process of episodes of at most `horizon` states, or for None of
-    episodes that end by themselves.
+    episodes that end by themselves. Messages number the model's states by `states`.
 
     Raises:
         ValueError: it is no model, or the horizon is not positive.
     """
     check_process(mdp, horizon)
     if horizon is None:
-        return Stationary(mdp)
+        return Stationary(mdp, states)
     return Finite(mdp, horizon)
 
 

@@ -68,7 +68,7 @@ def unknown_utility(
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)
     world, inside, states = reached(mdp, policy, horizon)
-    process = process_of(world, horizon)
+    process = process_of(world, horizon, states)
 
     # A network is bounded from above by any function of states.
     features = None
