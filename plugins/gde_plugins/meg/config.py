@@ -64,16 +64,6 @@ class MegConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownConfig(MegConfig):
-    """The same, and how large a world without a model may be."""
-
-    states: Annotated[int, Ge(2)] = 5000
-    """Most states of a world that is explored because its environment gives no
-    model.
-    """
-
-
-@dataclass(frozen=True, kw_only=True)
 class BoundConfig:
     """How a world is sampled."""
 

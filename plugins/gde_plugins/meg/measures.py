@@ -40,7 +40,6 @@ KNOWN = (
 TO = (
     Goal("meg.to", "MEG towards {utility}", "nats", "more"),
     Goal("meg.to.share", "MEG towards {utility}, share of ceiling", "share", "more"),
-    Goal("meg.to.posterior", "Posterior probability of {utility}", "probability"),
 )
 UNKNOWN = (
     Goal("meg.unknown", "MEG, unknown utility", "nats", "more"),
@@ -48,7 +47,6 @@ UNKNOWN = (
         "meg.unknown.share", "MEG, unknown utility, share of ceiling", "share", "more"
     ),
     Goal("meg.unknown.weight", "Fitted weight of {feature}", "nats"),
-    Goal("meg.unknown.due", "MEG lost without {feature}", "nats"),
 )
 BOUND = (
     Goal("meg.bound", "MEG, lower bound for any utility of states", "nats", "more"),

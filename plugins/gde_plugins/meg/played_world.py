@@ -60,24 +60,6 @@ class PlayedWorld:
             self._environment.restore(moment.snapshot)
             self._stands = moment
 
-    def explored(self, most: int) -> list[Moment]:
-        """Take every action in every state, and return the states by their numbers.
-
-        Raises:
-            GdeError: there are more than `most`.
-        """
-        met = [self.start]
-        for moment in met:
-            if moment.is_end:
-                continue
-            for action in moment.options:
-                following = self.follow(moment, action)
-                if following.number == len(met):
-                    met.append(following)
-            if len(met) > most:
-                raise GdeError(f"a world has more than {most} states")
-        return met
-
     def _met(self, shown: Observation, reached: float, is_end: bool) -> Moment:
         """Return the moment at which the environment stands."""
         snapshot = key = self._environment.snapshot()

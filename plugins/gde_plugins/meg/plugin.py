@@ -44,7 +44,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.meg import measures
     from gde_plugins.meg.config import (
         BoundConfig,
-        KnownConfig,
         MegConfig,
         VerdictConfig,
     )
@@ -72,14 +71,15 @@ def gde_metrics() -> Sequence[AnyOffer]:
         MetricOffer(
             name="meg-known",
             summary="goal-directedness towards the reward of the world's model, in nats",
-            config=KnownConfig,
+            config=MegConfig,
             group="meg",
             make="gde_plugins.meg.metrics.goals:measures_known",
             measures=measures.KNOWN,
+            needs=needs,
         ),
         MetricOffer(
             name="meg-to",
-            summary="goal-directedness towards each state feature, e.g. key or wall, and which the agent pursues",
+            summary="goal-directedness towards each state feature, e.g. key or wall",
             config=MegConfig,
             group="meg",
             make="gde_plugins.meg.metrics.goals:measures_towards",

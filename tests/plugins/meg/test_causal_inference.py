@@ -1,13 +1,7 @@
 """Inference and separation against pgmpy, on random networks."""
 
-import sys
 import warnings
-from collections.abc import Callable, Sequence
-from itertools import product
-from types import SimpleNamespace
-from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from causal_parts import random_network, some
@@ -19,12 +13,10 @@ from gde_plugins.meg.causal import (
     chance,
     forgetful_mouse,
     from_pgmpy,
-    from_pycid,
     joint,
-    known_utility,
     mouse,
     solving_order,
-    to_pycid,
+    target_variables,
     utility,
 )
 from gde_plugins.meg.causal.graph import d_separated, descendants
@@ -125,74 +117,44 @@ def test_a_name_given_twice() -> None:
         joint(mouse(), ["S", "S"])
 
 
-class StandIn(DiscreteBayesianNetwork):  # type: ignore[misc]
-    """What is used of `pycid.CID` (0.8.2), which does not install beside newer pgmpys:
-    variables are functions of their parents, made into tables.
-    """
-
-    def __init__(
-        self,
-        edges: Sequence[tuple[str, str]],
-        decisions: Sequence[str] = (),
-        utilities: Sequence[str] = (),
-    ) -> None:
-        super().__init__(edges)
-        self.decisions, self.utilities, self.agents = decisions, utilities, [0]
-        self.domain: dict[str, list[float]] = {}
-
-    def add_cpds(self, *cpds: TabularCPD, **functions: Callable[..., Any]) -> None:
-        super().add_cpds(*cpds)
-        for name in nx.topological_sort(self):
-            if name in functions:
-                super().add_cpds(self._tabulated(name, functions[name]))
-
-    def _tabulated(self, name: str, function: Callable[..., Any]) -> TabularCPD:
-        parents = sorted(self.predecessors(name))
-        columns = []
-        for values in product(*(self.domain[parent] for parent in parents)):
-            outcome = function(**dict(zip(parents, values, strict=True)))
-            columns.append(outcome if isinstance(outcome, dict) else {outcome: 1})
-        domain = self.domain[name] = sorted({key for each in columns for key in each})
-        table = [[each.get(value, 0) for each in columns] for value in domain]
-        sizes = [len(self.domain[parent]) for parent in parents]
-        names = {each: self.domain[each] for each in (name, *parents)}
-        return TabularCPD(name, len(domain), table, parents, sizes, state_names=names)
-
-
 def posited() -> Diagram:
     return mouse(0.8).posit(["D"], [utility("U", [-1, 1], ["T"])])
 
 
-def test_a_diagram_read_back_from_pycid_is_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "pycid", SimpleNamespace(CID=StandIn))
-    diagram = to_pycid(posited())
-    again = from_pycid(diagram)
-    for name, parents in posited().parents.items():
-        assert set(again.parents[name]) == set(parents)
-    assert again.decisions == ("D",)
-    names = [*posited().parents]
-    names.remove("U")
-    np.testing.assert_allclose(joint(again, names), joint(posited(), names))
-    value = known_utility(posited()).value
-    assert known_utility(again).value == pytest.approx(value)
+def noticing(states: list[str]) -> "DiscreteBayesianNetwork":
+    """A mouse whose table names the sides of the cheese in this order."""
+    network = DiscreteBayesianNetwork([("S", "D"), ("S", "T"), ("D", "T")])
+    sides = ["left", "right"]
+    goes = np.array([[0.9, 0.3], [0.1, 0.7]])
+    order = [sides.index(state) for state in states]
+    network.add_cpds(
+        TabularCPD("S", 2, [[0.5], [0.5]], state_names={"S": sides}),
+        TabularCPD(
+            "D", 2, goes[:, order], ["S"], [2], state_names={"D": sides, "S": states}
+        ),
+        TabularCPD(
+            "T",
+            2,
+            [[0, 1, 1, 0], [1, 0, 0, 1]],
+            ["S", "D"],
+            [2, 2],
+            state_names={"T": ["no", "yes"], "S": sides, "D": sides},
+        ),
+    )
+    return network
 
-    diagram.agents = [0, 1]
-    with pytest.raises(ValueError, match="the diagram of a single agent, got 0, 1"):
-        from_pycid(diagram)
-    with pytest.raises(ValueError, match="an influence diagram of pycid, got Discrete"):
-        from_pycid(to_pgmpy(mouse()))
 
+def test_states_of_parents_are_read_by_their_names() -> None:
+    wanted, found = (
+        target_variables(from_pgmpy(noticing(states)), ["T"], ["D"]).value
+        for states in (["left", "right"], ["right", "left"])
+    )
+    assert found == pytest.approx(wanted) and found > 0.1
 
-def test_values_of_a_utility_that_are_no_numbers_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "pycid", SimpleNamespace(CID=StandIn))
-    diagram = to_pycid(posited())
-    diagram.get_cpds("U").state_names["U"] = ["bad", "good"]
-    with pytest.raises(ValueError, match="utility 'U': wanted numbers as its values"):
-        from_pycid(diagram)
+    unlike = noticing(["left", "right"])
+    unlike.get_cpds("D").state_names["S"] = ["left", "up"]
+    with pytest.raises(ValueError, match=r"table of 'D': wanted the states .* of 'S'"):
+        from_pgmpy(unlike)
 
 
 def test_the_order_of_solving_is_told_where_there_is_one() -> None:

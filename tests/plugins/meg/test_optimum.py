@@ -1,18 +1,18 @@
 """What an optimal agent has, and what share of that others have."""
 
 from dataclasses import replace
-from math import log
+from math import inf, log
 
 import numpy as np
 import pytest
-from sampled import recorded
+from sampled import recorded, sample, untold
 from walking import episodes, mazes
 
 from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
 from gde_plugins.meg.metrics.goals import known
 from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.estimation import optimal_share
+from gde_plugins.meg.trajectories.estimation import from_trajectories, optimal_share
 
 
 def ways(mdp: TabularMDP) -> tuple[float, float]:
@@ -30,10 +30,10 @@ def ways(mdp: TabularMDP) -> tuple[float, float]:
 @pytest.mark.parametrize("density", [0.0, 0.5, 1.0])
 def test_an_optimal_agent_takes_all_shortest_ways_alike(density: float) -> None:
     worlds = mazes(6, density)
-    played = [worlds[0], *worlds]
-    lengths, numbers = np.array([ways(world) for world in played]).T
+    begun_in = [worlds[0], *worlds]
+    lengths, numbers = np.array([ways(world) for world in begun_in]).T
     nothing = np.zeros(0, dtype=np.intp)
-    begun = [Episode(mdp=world, states=nothing, actions=nothing) for world in played]
+    begun = [Episode(mdp=world, states=nothing, actions=nothing) for world in begun_in]
     begun[0] = episodes("random", worlds[:1])[0]
     wanted = (lengths.sum() * log(4) - np.log(numbers).sum()) / (lengths.sum() * log(4))
     assert optimal_share(begun) == pytest.approx(wanted)
@@ -50,6 +50,36 @@ def test_an_optimal_agent_has_all_of_the_optimum_wherever_it_is() -> None:
         assert measured["meg.known.of_optimal"].value == pytest.approx(1, abs=0.05)
         assert measured["meg.known.of_optimal"].interval is not None
     assert shares[0.0] < 0.85 < shares[1.0]
+
+
+def ring(n: int, slip: float = 0.0) -> TabularMDP:
+    """Back, wait and on in a ring without an end, of which one state pays."""
+    states = np.arange(n)
+    identity = np.eye(n)
+    moves = [identity[(states + step) % n] for step in (-1, 0, 1)]
+    blurred = [(1 - slip) * move + slip / n for move in moves]
+    return TabularMDP.of(blurred, 1.0 * (states == 0), start=n // 2)
+
+
+def played(world: TabularMDP, n: int, steps: int) -> list[Episode]:
+    """Episodes of an optimal agent that knows no deadline."""
+    rng = np.random.default_rng(0)
+    policy = untold(world, inf, steps)
+    return [replace(one, horizon=None) for one in sample(world, policy, n, rng, steps)]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 6, 9])
+@pytest.mark.parametrize(
+    ("slip", "n_episodes", "off"), [(0, 8, 1e-3), (0.2, 300, 0.03)]
+)
+def test_an_optimal_agent_has_all_of_the_optimum_where_nothing_ends(
+    n: int, slip: float, n_episodes: int, off: float
+) -> None:
+    """Both plan equally far ahead in every decision, and take as many."""
+    drawn = played(ring(n, slip), n_episodes, 12)
+    found = from_trajectories(drawn, rng=np.random.default_rng(0))
+    assert found.share is not None
+    assert found.share / optimal_share(drawn) == pytest.approx(1, abs=off)
 
 
 def test_without_a_share_there_is_none_of_the_optimum() -> None:

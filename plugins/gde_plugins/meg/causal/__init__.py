@@ -5,7 +5,7 @@ and 4).
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint
 from gde_plugins.meg.causal.known import known_utility, solving_order
-from gde_plugins.meg.causal.libraries import from_pgmpy, from_pycid, to_pycid
+from gde_plugins.meg.causal.libraries import from_pgmpy
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
 from gde_plugins.meg.causal.parametric import unknown_utility
@@ -20,13 +20,11 @@ __all__ = [
     "decision",
     "forgetful_mouse",
     "from_pgmpy",
-    "from_pycid",
     "joint",
     "known_utility",
     "mouse",
     "solving_order",
     "target_variables",
-    "to_pycid",
     "unknown_utility",
     "utility",
     "with_recall",

@@ -2,43 +2,32 @@
 towards any utility.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import isinf
-
-from scipy.special import softmax
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import cluster_mean
 from gde.parts.metric import Metric
 from gde.seeding import generator
-from gde_plugins.meg.config import KnownConfig, MegConfig
-from gde_plugins.meg.metrics.recorded import are_tabulated, explored, observed
-from gde_plugins.meg.trajectories.episodes import Episode
+from gde_plugins.meg.config import MegConfig
+from gde_plugins.meg.metrics.recorded import observed
 from gde_plugins.meg.trajectories.estimation import (
     SampledMeg,
-    from_explored,
     from_trajectories,
     optimal_share,
 )
-from gde_plugins.meg.trajectories.habits import habits
-from gde_plugins.meg.trajectories.linear_utility import Linear, held_out
+from gde_plugins.meg.trajectories.linear_utility import Linear
 from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import menu
 
-STATES = 5000
-"""Most states of a world that is explored."""
-CHANCE = "none"
-"""The utility of an agent that pursues nothing."""
 
-
-def measures_known(config: KnownConfig) -> Metric:
+def measures_known(config: MegConfig) -> Metric:
     """Make the metric `meg-known`."""
-    return partial(known, deadline=config.deadline, states=config.states)
+    return partial(known, deadline=config.deadline)
 
 
 def measures_towards(config: MegConfig) -> Metric:
@@ -51,9 +40,7 @@ def measures_unknown(config: MegConfig) -> Metric:
     return partial(unknown, deadline=config.deadline)
 
 
-def known(
-    evidence: Evidence, deadline: bool = False, states: int = STATES
-) -> Sequence[Measurement]:
+def known(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """Measure MEG towards the reward of the world's model (MacDermott et al. 2024,
     Definition 3.2).
 
@@ -71,34 +58,16 @@ def known(
 
     With `deadline`, in all metrics of this module, the agent knows when the episode is
     cut off. Else it plans as if it never were.
-
-    A world without a model is explored, if it has at most so many states. Every step
-    then costs one until the goal.
     """
-    name = "meg.known"
-    rng = generator(evidence.seed, "metric", name)
-    try:
-        if are_tabulated(evidence):
-            episodes = observed(evidence, deadline)
-            found = from_trajectories(episodes, rng=rng)
-            most: Callable[[], float] = partial(optimal_share, episodes)
-        else:
-            behaviour, clusters = explored(evidence, states)
-            found = from_explored(behaviour, clusters, rng)
-            most = behaviour.optimal_share
-    except (GdeError, ValueError) as error:
-        return [unmeasured(name, str(error))]
-    return _known(found, most, "world" in evidence.part)
+    return _measured("meg.known", _known, evidence, deadline)
 
 
 def unknown(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]:
     """Measure MEG towards any utility linear in the state features (Definition 4.3),
     with weights shared by all worlds.
 
-    Names as for `known`, and by feature, scaled to range 1: "meg.unknown.weight", the
-    fitted weight, and "meg.unknown.due", the nats an episode that are lost without the
-    feature, both ways with weights fitted to other worlds. There are none below 5
-    independent worlds a feature.
+    Names as for `known`, and "meg.unknown.weight" by feature, scaled to range 1: the
+    fitted weight. There is none below 5 independent worlds a feature.
     """
     return _measured("meg.unknown", _unknown, evidence, deadline)
 
@@ -107,10 +76,7 @@ def towards(evidence: Evidence, deadline: bool = False) -> Sequence[Measurement]
     """Measure MEG towards every state feature that all worlds have, negative where the
     agent avoids it.
 
-    "meg.to" by "utility", with ".share" as for `known`. "meg.to.posterior" is the
-    probability that the agent pursues this feature alone, given that it pursues one of
-    them, follows one of the `habits`, which are named too, or, "none", acts at random.
-    A priori all are equally likely; for the rationality see `SampledMeg.evidence`.
+    "meg.to" by "utility", with ".share" as for `known`.
     """
     return _measured("meg.to", _towards_each, evidence, deadline)
 
@@ -127,24 +93,24 @@ def _measured(
         return [unmeasured(name, str(error))]
 
 
-def _known(
-    found: SampledMeg, most: Callable[[], float], is_world: bool
-) -> Sequence[Measurement]:
+def _known(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
+    rng = generator(evidence.seed, "metric", "meg.known")
+    found = from_trajectories(episodes, rng=rng)
     sizes = [*_sizes("meg.known", found, {})]
     unusable = Measurement(
         name="meg.known.unusable", value=float(found.n_unusable), n=found.n_decisions
     )
-    if is_world:
+    if "world" in evidence.part:
         return [*sizes, unusable]
-    return [*sizes, _of_optimal(found, most), _beta(found), unusable]
+    return [*sizes, _of_optimal(found, episodes), _beta(found), unusable]
 
 
-def _of_optimal(found: SampledMeg, optimal: Callable[[], float]) -> Measurement:
+def _of_optimal(found: SampledMeg, episodes: Sample) -> Measurement:
     value = None
     interval = None
     reason = found.reason
     if found.share is not None and not reason:
-        most = optimal()
+        most = optimal_share(episodes)
         if most > 0:
             value = found.share / most
             if found.share_interval is not None:
@@ -169,7 +135,6 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
     measurements = [*_sizes("meg.unknown", found, {})]
     if found.reason or found.weights is None:
         measurements.append(unmeasured("meg.unknown.weight", found.reason))
-        measurements.append(unmeasured("meg.unknown.due", found.reason))
         return measurements
 
     for name, weight in zip(features, found.weights, strict=True):
@@ -181,59 +146,16 @@ def _unknown(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
             where={"feature": name},
         )
         measurements.append(fitted)
-    measurements += _due(episodes, features, evidence.seed)
     return measurements
-
-
-def _due(
-    episodes: Sample, features: tuple[str, ...], seed: int
-) -> Iterator[Measurement]:
-    """Yield the nats that each feature adds in worlds that the weights were not fitted
-    to.
-    """
-    key = ("metric", "meg.unknown.due")
-    # The same seed gives the same folds, so that differences are paired.
-    complete = held_out(episodes, features, generator(seed, *key))
-    for name in features:
-        others = tuple(each for each in features if each != name)
-        without = held_out(episodes, others, generator(seed, *key))
-        lost = complete - without
-        estimate = cluster_mean(lost, episodes.clusters, generator(seed, *key, name))
-        yield estimate.measurement("meg.unknown.due", {"feature": name})
 
 
 def _towards_each(episodes: Sample, evidence: Evidence) -> Sequence[Measurement]:
-    found = {}
+    measurements: list[Measurement] = []
     for name in _features(episodes):
         rng = generator(evidence.seed, "metric", "meg.to", name)
-        found[name] = from_trajectories(episodes, name, rng=rng, signed=True)
-    measurements: list[Measurement] = []
-    for name, meg in found.items():
-        measurements += _sizes("meg.to", meg, {"utility": name})
-
-    # A pursuit without evidence predicts as well as random choice, whose log-likelihood
-    # ratio is zero.
-    n = len(episodes)
-    of_pursuits = {name: meg.evidence or 0.0 for name, meg in found.items()}
-    for name, probability in posterior(of_pursuits, episodes).items():
-        where: Labels = {"utility": name}
-        measurement = Measurement(
-            name="meg.to.posterior", value=probability, n=n, where=where
-        )
-        measurements.append(measurement)
+        found = from_trajectories(episodes, name, rng=rng, signed=True)
+        measurements += _sizes("meg.to", found, {"utility": name})
     return measurements
-
-
-def posterior(
-    evidence: Mapping[str, float], episodes: Sequence[Episode]
-) -> dict[str, float]:
-    """Return the probabilities of pursuits, of habits and of random choice, given the
-    evidence for each pursuit.
-    """
-    # With equal priors the log-likelihood ratios to random choice are the log-odds.
-    alternatives = {**evidence, **habits(episodes), CHANCE: 0.0}
-    probabilities = softmax([*alternatives.values()])
-    return dict(zip(alternatives, probabilities.tolist(), strict=True))
 
 
 def _features(episodes: Sample) -> tuple[str, ...]:

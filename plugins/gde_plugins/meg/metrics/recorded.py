@@ -1,7 +1,6 @@
 """The episodes of a run as behaviour in tabulated worlds."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -10,11 +9,8 @@ from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
-from gde.parts.environment import Environment, HasMDP, HasSnapshot
-from gde_plugins.meg.played_world import PlayedWorld
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde.parts.environment import Environment
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
-from gde_plugins.meg.trajectories.explored import Explored, ExploredBehaviour
 from gde_plugins.meg.trajectories.sample import Sample
 
 _SAMPLES: WeakKeyDictionary[Evidence, dict[bool, Sample]] = WeakKeyDictionary()
@@ -42,42 +38,6 @@ def observed(evidence: Evidence, deadline: bool = False) -> Sample:
     if deadline not in samples:
         samples[deadline] = _sampled(evidence, deadline)
     return samples[deadline]
-
-
-def are_tabulated(evidence: Evidence) -> bool:
-    """Whether the worlds of the episodes have models."""
-    trajectories = finished_in(evidence)
-    if evidence.begin is None or not trajectories:
-        return True
-    with closing(begun(evidence, trajectories[0])) as environment:
-        return isinstance(environment, HasMDP)
-
-
-def explored(evidence: Evidence, most: int) -> tuple[ExploredBehaviour, Indices]:
-    """Return the finished episodes in worlds that are explored, and (N,) clusters.
-
-    Raises:
-        GdeError: no such episode, a world with more than `most` states, or one that
-        cannot be put back or leaves something to chance.
-    """
-    trajectories = finished_in(evidence)
-    if not trajectories:
-        raise GdeError("no episode was finished")
-    known: dict[tuple[int, str], Explored] = {}
-    worlds = []
-    for trajectory in trajectories:
-        place = (trajectory.key.condition, trajectory.world.id)
-        if place not in known:
-            with closing(begun(evidence, trajectory)) as environment:
-                if not isinstance(environment, HasSnapshot):
-                    raise GdeError("the environment gives no model and no snapshots")
-                shown = environment.restore(environment.snapshot())
-                known[place] = Explored.of(PlayedWorld(environment, shown), most)
-        worlds.append(known[place])
-    actions = [actions_of(trajectory) for trajectory in trajectories]
-    names = [trajectory.world.cluster for trajectory in trajectories]
-    _, clusters = np.unique(names, return_inverse=True)
-    return ExploredBehaviour(tuple(worlds), tuple(actions)), clusters
 
 
 def begun(evidence: Evidence, trajectory: Trajectory) -> Environment:

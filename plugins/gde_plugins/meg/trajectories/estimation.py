@@ -11,9 +11,9 @@ from gde.data.mdp import Floats
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
 from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
 from gde_plugins.meg.solvers.limits import backwards
+from gde_plugins.meg.solvers.softmax import divergence
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode, resampling_units
-from gde_plugins.meg.trajectories.explored import ExploredBehaviour
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, Linear, LinearFit
 from gde_plugins.meg.trajectories.rationality import Predicted, Profile
 from gde_plugins.meg.trajectories.sample import Sample, join_worlds
@@ -62,12 +62,6 @@ class SampledMeg:
     """
     weights: Floats | None
     """(K,) of the features, each scaled to range 1, where the utility was fitted."""
-    evidence: float | None
-    """Log-likelihood ratio of pursuit to chance, of all episodes together, for an
-    unknown rationality. Its prior is uniform on the logarithm from 0.1 to 1000, in
-    units of 1 / (largest minus smallest utility), and reaches further if the best
-    rationality lies beyond. None if the utility was fitted.
-    """
     ceiling: float
     """The most nats an episode that so many decisions can have: ln |A| each, unusable
     ones included.
@@ -136,34 +130,6 @@ def from_trajectories(
         clusters=clusters,
         n_decisions=int(sample.lengths.sum()),
         n_unusable=sample.n_unusable,
-    )
-
-
-def from_explored(
-    behaviour: ExploredBehaviour, clusters: Indices, rng: np.random.Generator
-) -> SampledMeg:
-    """Estimate the MEG towards the goals of explored worlds as `from_trajectories`
-    does.
-
-    Args:
-        behaviour: of N episodes.
-        clusters: (N,) number of each episode's cluster.
-        rng: for resampling.
-
-    Raises:
-        ValueError: no decision.
-    """
-    if not behaviour.n_decisions:
-        raise ValueError("wanted episodes with decisions, got none that has any")
-    ceilings = behaviour.ceilings
-    n_usable = behaviour.n_decisions - behaviour.n_unusable
-    return _sampled(
-        _given_utility(behaviour, clusters, ceilings, rng, signed=False),
-        _too_few(clusters, n_usable, behaviour.n_unusable),
-        ceilings=ceilings,
-        clusters=clusters,
-        n_decisions=behaviour.n_decisions,
-        n_unusable=behaviour.n_unusable,
     )
 
 
@@ -265,7 +231,6 @@ def _given_utility(
         "cross_fitted": cross_fitted,
         "beta": profile.beta,
         "weights": None,
-        "evidence": profile.evidence(),
     }
 
 
@@ -303,7 +268,6 @@ def _fitted_utility(
         "cross_fitted": cross_fitted,
         "beta": 1.0,
         "weights": weights,
-        "evidence": None,
     }
 
 
@@ -341,29 +305,37 @@ def optimal_share(episodes: Sequence[Episode]) -> float:
     ln |A| a decision.
 
     It is less than 1 if there are several best actions. The agent follows the optimal
-    policy of most causal entropy, which is the least goal-directed one. It starts where
-    the worlds start, and plays each as often as the episodes do. 0 if optimal agents
-    decide nothing.
+    policy of most causal entropy, which is the least goal-directed one, and plans as far
+    ahead as the agents of the episodes are taken to. It starts where the worlds start,
+    and plays each as often as the episodes do: until it ends, or, where it cannot end,
+    for as many decisions. 0 if optimal agents decide nothing.
     """
     sample = Sample.of(episodes)
     mdp = join_worlds(sample.worlds)
     dynamics = Dynamics(mdp)
     utility = dynamics.utility(mdp.reward)
-    horizon = int(sample.decisions.to_go.max(initial=1))
+    world_of = np.repeat(np.arange(len(sample.worlds)), sample.sizes)
 
-    # Backwards in time: decisions still to come, by state.
-    decided = np.zeros(mdp.n_states)
-    for step in backwards(dynamics, utility, horizon):
-        later = (step.policy * dynamics.ahead(decided)).sum(axis=0)
-        decided = dynamics.going * (1 + later)
-        nats = -step.limits.entropy
+    # (N,) states that count from the first decision on, and decisions at most.
+    deadlines = np.array([episode.horizon or 0 for episode in sample])
+    to_go = np.where(deadlines, deadlines, sample.planned[sample.world_of])
+    can_end = np.array([bool(len(Dynamics(each).ending)) for each in sample.worlds])
+    lasts = np.where(can_end[sample.world_of], to_go, sample.lengths)
 
-    # The start of joined worlds weighs all worlds alike; here each counts as often as
-    # it was played.
-    sizes = [world.n_states for world in sample.worlds]
-    played = mdp.start * np.repeat(sample.plays, sizes)
-    decisions = float(played @ decided)
-    if not decisions:
-        return 0.0
-    ceiling = decisions * log(dynamics.n_actions)
-    return float(played @ nats) / ceiling
+    policies = [
+        step.policy for step in backwards(dynamics, utility, int(to_go.max(initial=1)))
+    ]
+    nats = 0.0
+    decisions = 0.0
+    kinds = np.stack([to_go, deadlines > 0, lasts], axis=1)
+    for first, has_deadline, last in np.unique(kinds, axis=0):
+        alike = (kinds == (first, has_deadline, last)).all(axis=1)
+        plays = np.bincount(sample.world_of[alike], minlength=len(sample.worlds))
+        visits = mdp.start * len(sample.worlds) * plays[world_of]
+        for t in range(last):
+            policy = policies[first - 1 - t * has_deadline]
+            taken = visits * dynamics.going * policy
+            nats += divergence(taken)
+            decisions += float(taken.sum())
+            visits = dynamics.arrivals(taken)
+    return nats / (decisions * log(dynamics.n_actions)) if decisions else 0.0

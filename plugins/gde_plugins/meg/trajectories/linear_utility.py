@@ -6,7 +6,6 @@ depend on the start. In stochastic worlds the accuracy of a finite sample need n
 concave; its expectation is.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,6 @@ from scipy.optimize import minimize
 from gde.data.mdp import Floats, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.episodes import Episode
-from gde_plugins.meg.trajectories.sample import Sample
 from gde_plugins.meg.trajectories.utilities import standing_still
 
 FOLDS = 5
@@ -134,28 +131,3 @@ class LinearFit:
             weights = self.fit(others, start)
             nats[held_out] = self.scores(weights)[held_out]
         return nats
-
-
-def held_out(
-    episodes: Sequence[Episode],
-    features: tuple[str, ...],
-    rng: np.random.Generator,
-) -> Floats:
-    """Return (N,) nats above chance of each episode by weights fitted to other
-    clusters.
-
-    The same `rng` gives the same folds, so differences between sets of features are
-    paired.
-    """
-    if not features:
-        return np.zeros(len(episodes))
-    utilities = Linear(features)
-    sample = Sample.of(episodes)
-    behaviour = Behaviour.of(sample, utilities)
-    values = utilities.values(behaviour.mdp)
-    fit = LinearFit(behaviour, values)
-
-    # The weights for all episodes are close to those of every fold, which saves steps.
-    every = np.ones(len(sample))
-    start = fit.fit(every, np.zeros(len(features)))
-    return fit.cross_fitted(sample.clusters, start, FOLDS, rng)

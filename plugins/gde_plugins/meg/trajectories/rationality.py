@@ -37,10 +37,6 @@ EXTREME = 1e15
 in rounding there.
 """
 STEP = float(np.log(MAGNITUDES[1] / MAGNITUDES[0]))
-LEAST = 0.1
-"""Rationality, in the same units, below which behaviour is too close to chance to count
-as a pursuit.
-"""
 AROUND = np.exp(STEP * np.linspace(-1, 1, 17))
 """Factors of a finer grid around the best rationality."""
 PRECISION = 1e-6
@@ -92,8 +88,6 @@ class Profile:
     """(B,) nats above chance of uniform choice in the same states; -inf where the
     policy rules some of it out.
     """
-    least: float
-    """`LEAST` in units of 1 / utility."""
 
     @classmethod
     def of(cls, behaviour: Predicted, clusters: Indices) -> "Profile":
@@ -139,7 +133,6 @@ class Profile:
             accuracy=sums,
             impossible=ruled_out,
             chance=chance,
-            least=LEAST / span,
         )
 
     @property
@@ -167,15 +160,6 @@ class Profile:
         others: Floats = logsumexp(posterior, axis=1)
         nats: Floats = joint - others
         return nats
-
-    def evidence(self) -> float:
-        """Return the log-likelihood ratio of pursuit to chance, averaged over
-        rationalities from `least`.
-        """
-        is_pursuit = self.betas >= self.least
-        prior = np.where(is_pursuit, self._log_prior(), -inf)
-        joint = logsumexp(self._of_all() + prior)
-        return float(joint - logsumexp(prior))
 
     def _log_prior(self) -> Floats:
         """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and

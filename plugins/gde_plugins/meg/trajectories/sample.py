@@ -98,9 +98,14 @@ class Sample(Sequence[Episode]):
         return clusters_of(self.episodes)
 
     @property
-    def plays(self) -> Indices:
-        """(W,) number of episodes in each of the worlds."""
-        return np.bincount(self.world_of, minlength=len(self.worlds))
+    def sizes(self) -> Indices:
+        """(W,) number of states of each of the worlds."""
+        return np.array([world.n_states for world in self.worlds])
+
+    @cached_property
+    def planned(self) -> Indices:
+        """(W,) the `planning_horizon` of each of the worlds."""
+        return np.array([planning_horizon(world) for world in self.worlds])
 
     @cached_property
     def n_unusable(self) -> int:
@@ -132,18 +137,16 @@ class Sample(Sequence[Episode]):
     def decisions(self) -> Decisions:
         """The usable decisions of all episodes."""
         # The states of a world are numbered from where the worlds before it end.
-        sizes = np.array([world.n_states for world in self.worlds])
-        starts = np.cumsum(sizes) - sizes
+        starts = np.cumsum(self.sizes) - self.sizes
         own_states = np.concatenate([episode.states for episode in self])
         states = np.repeat(starts[self.world_of], self.lengths) + own_states
         actions = np.concatenate([episode.actions for episode in self])
 
         # Time counts down to the deadline, or never runs out where the agent knows
         # none.
-        planned = np.array([planning_horizon(world) for world in self.worlds])
         deadlines = np.array([episode.horizon or 0 for episode in self])
         until = np.repeat(deadlines, self.lengths) - self._times
-        always = np.repeat(planned[self.world_of], self.lengths)
+        always = np.repeat(self.planned[self.world_of], self.lengths)
         to_go = np.where(np.repeat(deadlines, self.lengths) > 0, until, always)
 
         # Stable, so that the order does not depend on the platform.
