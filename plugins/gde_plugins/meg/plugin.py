@@ -65,7 +65,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=BoundConfig,
             make="gde_plugins.meg.metrics.bound:measures_bound",
             measures=measures.BOUND,
-            imports=("torch", "sklearn"),
+            imports=("sklearn",),
             extra="probes",
         ),
         MetricOffer(

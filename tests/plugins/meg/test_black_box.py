@@ -4,16 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from black_boxes import Box, cliff, grid, lake
+from black_boxes import AS_THEY_ARE, Box, cliff, grid, lake
 from scipy.stats import binom
 
 from gde.data.observation import Observation
 from gde.parts.environment import Environment
 from gde.parts.snapshots import Played
 from gde_plugins.meg.trajectories.action_sampling import try_out
-from gde_plugins.meg.trajectories.black_box import Tries, _nats, lower_bound
-
-torch = pytest.importorskip("torch")
+from gde_plugins.meg.trajectories.black_box import Tries, _Choice, lower_bound
 
 
 def test_what_is_tried_is_what_the_model_says() -> None:
@@ -53,24 +51,19 @@ def test_the_bound_is_below_the_tabular_optimum_and_not_far(
 
 @pytest.mark.extended
 def test_chance_in_the_tries_lowers_the_prediction_and_more_tries_raise_it() -> None:
-    """Jensen's inequality: whatever the network, here one that was not fitted at
+    """Jensen's inequality: whatever the weights, here some that were not fitted at
     all.
     """
     box, rng = cliff(), np.random.default_rng(0)
     episodes = [box.play(rng) for _ in range(100)]
-    layer = torch.nn.Linear(box.model.n_states, 1, bias=False)
-    layer.weight.data = torch.tensor(
-        3 * rng.normal(size=(1, box.model.n_states)), dtype=torch.float32
-    )
+    weights = 3 * rng.normal(size=box.model.n_states)
     few, many = (
-        float(
-            _nats(
-                layer,
-                try_out(box.environment, episodes, box.told, tries=tries, rng=rng),
-            )
-            .mean()
-            .detach()
+        _Choice.of(
+            try_out(box.environment, episodes, box.told, tries=tries, rng=rng),
+            AS_THEY_ARE,
         )
+        .nats(weights)
+        .mean()
         for tries in (1, 8)
     )
     assert few < many - 0.1
@@ -89,9 +82,24 @@ def test_an_action_that_cannot_be_taken_is_no_alternative() -> None:
         clusters=np.arange(200),
         weights=np.ones(200),
     )
-    assert lower_bound(
-        tries, lambda: torch.nn.Linear(2, 1), rng
-    ).value == pytest.approx(0, abs=0.05)
+    assert lower_bound(tries, AS_THEY_ARE, rng).value == pytest.approx(0, abs=0.05)
+
+
+@pytest.mark.parametrize("n", [3, 8, 30])
+def test_what_random_agents_do_is_worth_nothing_and_never_less(n: int) -> None:
+    """However many features can be fitted to few decisions."""
+    rng = np.random.default_rng(n)
+    tries = Tries(
+        following=rng.normal(size=(20 * n, 4, 1, 60)).astype(np.float32),
+        chances=np.ones((20 * n, 4, 1), np.float32),
+        taken=rng.integers(4, size=20 * n),
+        episodes=np.repeat(np.arange(n), 20),
+        clusters=np.arange(n),
+        weights=np.ones(20 * n),
+    )
+    found = lower_bound(tries, AS_THEY_ARE, rng)
+    assert 0 <= found.value < 0.3
+    assert found.interval is None or found.interval[0] == 0
 
 
 def _nothing(_: Environment, __: Observation) -> list[float]:
@@ -137,7 +145,7 @@ def test_the_bound_exceeds_the_truth_in_few_of_many_samples(
     make: Callable[[], Box], tries: int, oracle: bool, samples: int
 ) -> None:
     """The lower end of a 95 % interval may do so in 2.5 % of them; it nearly does where
-    an oracle tells all. A network that is scored where it was fitted does in most.
+    an oracle tells all. Weights that are scored where they were fitted do in most.
     """
     box = make()
     truth = box.truth()

@@ -6,13 +6,22 @@ import pytest
 from test_goal_swap import Corridor, Seeker
 
 from gde import Choice, Plan, evaluate
+from gde.data.observation import Observation
 from gde.data.result import Measurement
+from gde_plugins.gymnasium import from_gymnasium
 
-pytest.importorskip("torch")
+POLE = from_gymnasium("CartPole-v1", actions=("LEFT", "RIGHT"), horizon=25)
+"""Its observations are numbers."""
+
+
+def balance(observation: Observation) -> str:
+    """Push to the side that the pole falls to."""
+    _, _, angle, falls = observation.raw
+    return "RIGHT" if angle + 0.5 * falls > 0 else "LEFT"
 
 
 def bounds(out: Path, **fields: object) -> list[Measurement]:
-    plan = Plan(metrics=["meg-bound"], episodes=8, **fields)  # type: ignore[arg-type]
+    plan = Plan(**{"metrics": ["meg-bound"], "episodes": 8, **fields})  # type: ignore[arg-type]
     result = evaluate(plan, out)
     return [one for one in result.measurements if one.name == "meg.bound"]
 
@@ -43,3 +52,19 @@ def test_conditions_are_measured_each_on_its_own(tmp_path: Path) -> None:
     assert whole.reason == "each condition is measured on its own"
     assert own.value is not None
     assert "do not begin from their seed alone" in moved.reason
+
+
+def test_numbers_of_an_observation_are_read_as_numbers(tmp_path: Path) -> None:
+    """And more episodes tighten the bound."""
+    few, many = (
+        bounds(tmp_path / str(n), environment=POLE, agent=balance, episodes=n)[0]
+        for n in (6, 20)
+    )
+    (random,) = bounds(tmp_path / "random", environment=POLE, agent="random")
+    assert few.interval is not None
+    assert many.interval is not None
+    assert few.interval[0] < many.interval[0]
+    assert many.interval[0] > 5
+    assert random.value == pytest.approx(0, abs=0.5)
+    assert random.interval is not None
+    assert random.interval[0] == 0

@@ -24,7 +24,6 @@ from gde_plugins.meg.trajectories.utilities import (
     Feature,
     Pursuit,
     own_reward,
-    standing_still,
 )
 
 HORIZON = 10

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,9 @@ from gde_plugins.meg.metrics.recorded import begun, finished_in
 from gde_plugins.meg.trajectories.action_sampling import Inputs, played, try_out
 from gde_plugins.meg.trajectories.black_box import lower_bound
 
-if TYPE_CHECKING:
-    from torch.nn import Module
-
 NAME = "meg.bound"
+FOURIER = 100
+"""Number of random Fourier features."""
 WORDS = 128
 """Number of inputs that the words of an observation are hashed into."""
 
@@ -41,9 +40,10 @@ def bound(evidence: Evidence, tries: int) -> Sequence[Measurement]:
     """Bound MEG towards any utility of states from below (MacDermott et al. 2024,
     Definition 4.3).
 
-    "meg.bound": nats an episode. The lower end of its interval is the bound. The
-    utilities are those whose soft value is linear in the optimal value of a state, or,
-    where that is not known, in the words of its observation. They are fitted to other
+    "meg.bound": nats an episode, at least 0. The lower end of its interval is the
+    bound. The utilities are those whose soft value is linear in the optimal value of a
+    state; where that is not known, in the numbers of its observation and random Fourier
+    features of them (Rahimi and Recht 2007), or in its words. They are fitted to other
     worlds than they are scored in. Each condition of a run is measured on its own.
     """
     if "world" in evidence.part:
@@ -65,11 +65,31 @@ def _bound(evidence: Evidence, tries: int) -> Measurement:
 
     rng = generator(evidence.seed, "metric", NAME)
     with closing(begun(evidence, trajectories[0])) as environment:
-        inputs = _value if isinstance(environment, HasMDP | HasOptimum) else _words()
         episodes = played(trajectories)
+        seed = episodes[0].seed
+        assert seed is not None
+        inputs, features = _described(environment, environment.reset(seed))
         tried = try_out(environment, episodes, inputs, tries=tries, rng=rng)
-    found = lower_bound(tried, lambda: _linear(tried.following.shape[-1]), rng)
-    return found.measurement(NAME)
+    return lower_bound(tried, features, rng).measurement(NAME)
+
+
+def _described(environment: Environment, shown: Observation) -> tuple[Inputs, Any]:
+    """Return how states are described, and the features of descriptions."""
+    from sklearn.kernel_approximation import RBFSampler
+    from sklearn.pipeline import make_pipeline, make_union
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    if isinstance(environment, HasMDP | HasOptimum):
+        return _value, StandardScaler()
+    if not isinstance(shown.raw, np.ndarray) or shown.raw.dtype.kind not in "fiu":
+        return _words(), StandardScaler()
+    fourier = RBFSampler(gamma="scale", n_components=FOURIER, random_state=0)
+    both = make_union(FunctionTransformer(), fourier)
+    return _numbers, make_pipeline(StandardScaler(), both)
+
+
+def _numbers(_: Environment, shown: Observation) -> NDArray[np.float64]:
+    return np.ravel(shown.raw)
 
 
 def _value(environment: Environment, _: Observation) -> list[float]:
@@ -98,12 +118,3 @@ def _words() -> Inputs:
         return counts
 
     return count
-
-
-def _linear(n_inputs: int) -> "Module":
-    import torch
-
-    layer = torch.nn.Linear(n_inputs, 1)
-    torch.nn.init.zeros_(layer.weight)
-    torch.nn.init.zeros_(layer.bias)
-    return layer

@@ -1,10 +1,11 @@
-"""Lower bounds by networks against tabular optima."""
+"""Lower bounds against tabular optima."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from black_boxes import AS_THEY_ARE
 from meg_studies.language.tabular_agent import Tabulated
 from random_models import random_policy
 
@@ -21,8 +22,7 @@ ERRING = epsilon_greedy(greedy(WORLD, HORIZON), 0.2)
 
 
 @pytest.mark.extended
-def test_a_network_is_a_lower_bound_that_reaches_the_tabular_optimum() -> None:
-    torch = pytest.importorskip("torch")
+def test_the_bound_reaches_the_tabular_optimum() -> None:
     rng, world = (
         np.random.default_rng(0),
         replace(WORLD, discount=0.8, terminal=WORLD.labels["goal"] > 0),
@@ -33,17 +33,11 @@ def test_a_network_is_a_lower_bound_that_reaches_the_tabular_optimum() -> None:
     episodes = [agent.draw(rng, str(i)) for i in range(150)]
     optimum = unknown_utility(world, policy, "states", None)
 
-    def make(width: int) -> "torch.nn.Module":
-        torch.manual_seed(0)
-        return torch.nn.Linear(width, 1)
-
     one_hot = lower_bound(
-        tabulated(episodes, [np.eye(12)[states]] * 150), lambda: make(12), rng
+        tabulated(episodes, [np.eye(12)[states]] * 150), AS_THEY_ARE, rng
     )
     coarse = lower_bound(
-        tabulated(episodes, [(states % 4 / 4)[:, None]] * 150),
-        lambda: make(1),
-        rng,
+        tabulated(episodes, [(states % 4 / 4)[:, None]] * 150), AS_THEY_ARE, rng
     )
     assert one_hot.interval is not None
     assert one_hot.interval[0] <= optimum.bounds[1] + 1e-6
@@ -52,7 +46,6 @@ def test_a_network_is_a_lower_bound_that_reaches_the_tabular_optimum() -> None:
 
 
 def test_too_few_clusters_are_said() -> None:
-    pytest.importorskip("torch")
     agent = Tabulated(
         mdp=WORLD,
         probabilities=random_policy(np.random.default_rng(0), WORLD).probabilities,
@@ -64,7 +57,7 @@ def test_too_few_clusters_are_said() -> None:
     with pytest.raises(
         ValueError, match="at least 2 clusters of episodes, one for each fold, got 1"
     ):
-        lower_bound(tries, lambda: None, np.random.default_rng(0))  # type: ignore[arg-type, return-value]
+        lower_bound(tries, AS_THEY_ARE, np.random.default_rng(0))
 
 
 def tabulated(episodes: Sequence[Episode], inputs: Sequence[Floats]) -> Tries:
