@@ -1,13 +1,14 @@
 """A contest in numbers and sentences: headlines and clear differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
+from gde.numerics.stats import holm
 from gde.reporting.findings import Beside, Probed, headlines, probed
 from gde.reporting.forest import Group, on_axes, row_of
 from gde.reporting.ranking import ABSENT, Line, ranking
@@ -21,6 +22,7 @@ from gde.reporting.wording import (
     number,
     place_text,
     plural,
+    quantity,
 )
 
 LISTED = 3
@@ -162,12 +164,41 @@ def _variants(lines: Sequence[Line]) -> str:
 
 
 def own_verdicts(found: Comparison) -> list[str]:
-    """The variants' own verdicts in short; their numbers are shown beside."""
+    """The variants' own verdicts in short; their numbers are shown beside.
+
+    Tests of several variants are a family: what is clear alone, and not after Holm
+    (1979), is not shown.
+    """
     own = []
+    corrected = _corrected(found)
     for name, result in found.results.items():
-        for sentence in sentences(result.measurements, result.meanings, brief=True):
-            own.append(f"{name}: {sentence}")
+        measurements = []
+        after = ""
+        for one in result.measurements:
+            where = one.where
+            p_value = corrected.get((name, one.name))
+            if p_value is not None and "verdict" in where:
+                after = f" After Holm over {len(found.results)} variants p {quantity(p_value, one.unit)}."
+                if p_value > CLEAR:
+                    where = {**where, "verdict": "not shown"}
+            measurements.append(replace(one, where=where))
+        for sentence in sentences(measurements, result.meanings, brief=True):
+            own.append(f"{name}: {sentence}{after}")
     return own
+
+
+def _corrected(found: Comparison) -> dict[tuple[str, str], float]:
+    """The p values of the variants' own tests by variant and name, after Holm."""
+    tests: dict[tuple[str, str], float | None] = {}
+    for variant, result in found.results.items():
+        # The whole run is measured before its conditions.
+        for one in result.measurements:
+            if result.meanings[one.name].sentence and one.unit == "probability":
+                tests.setdefault((variant, one.name), one.value)
+    tested = {key: value for key, value in tests.items() if value is not None}
+    if len(tested) < 2:
+        return {}
+    return dict(zip(tested, holm([*tested.values()]), strict=True))
 
 
 def verdicts(found: Comparison) -> list[str]:

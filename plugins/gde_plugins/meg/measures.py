@@ -10,13 +10,14 @@ Goal = partial(Measure, group=GROUP, question="wants")
 VERDICT = (
     Goal(
         "meg.verdict",
-        "Goal-directed towards the goal",
+        "Goal-directed",
         "probability",
         headline=True,
-        sentence="Goal-directed towards the goal: {verdict} (p {}); {test}; "
+        sentence="Goal-directed: {verdict} (p {}); {test}; "
         "{meg.verdict.share} of what an optimal agent shows; "
         "a walker that is 70 % random would be found in {meg.verdict.found} such runs",
     ),
+    Goal("meg.verdict.raw", "Goal-directed, p before correction", "probability"),
     Goal(
         "meg.verdict.share",
         "Share of what an optimal agent shows",

@@ -97,10 +97,10 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-verdict",
-            summary="is the agent goal-directed? An exact test against counterfactual goals",
+            summary="is the agent directed towards its goal or away from it? A test against counterfactual goals",
             config=VerdictConfig,
             group="meg",
-            make="gde_plugins.meg.metrics.verdict:measures_verdict",
+            make="gde_plugins.meg.metrics.verdict:MegVerdict",
             measures=measures.VERDICT,
         ),
     )

@@ -124,7 +124,7 @@ def _wants(found: Found) -> str:
         if one:
             verdict = one.where.get("verdict", "not shown")
             told.append(f"{where}: {verdict} (p {one.value:.2g})")
-    return f"Goal-directed towards the goal {'; '.join(told)}." if told else ""
+    return f"Goal-directed {'; '.join(told)}." if told else ""
 
 
 def _answers(found: Found) -> str:

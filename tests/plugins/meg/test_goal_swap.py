@@ -101,13 +101,15 @@ def verdict(result: Result) -> Measurement:
     return found
 
 
-def test_an_agent_that_follows_the_moved_goal_is_shown(tmp_path: Path) -> None:
+def test_an_agent_that_follows_the_moved_goal_is_directed_towards_it(
+    tmp_path: Path,
+) -> None:
     result = played(Seeker, tmp_path / "run", goal_swap=True)
     found = verdict(result)
-    assert found.where["verdict"] == "shown"
+    assert found.where["verdict"] == "towards"
     assert found.where["test"] == "the goal was moved in each world"
     # Eight pairs, each of which could have been exchanged.
-    assert found.value == pytest.approx(1 / 2**8, abs=0.003)
+    assert found.value == pytest.approx(2 / 2**8, abs=0.004)
     assert result.subject.episodes == 16
     by_goal = {
         one.where["goal_moved"]: one.value
@@ -122,7 +124,7 @@ def test_a_habit_is_shown_by_the_goals_it_learned_and_not_by_moved_ones(
 ) -> None:
     before = verdict(played(Habit, tmp_path / "own"))
     after = verdict(played(Habit, tmp_path / "swapped", goal_swap=True))
-    assert before.where["verdict"] == "shown"
+    assert before.where["verdict"] == "towards"
     assert (after.where["verdict"], after.value) == ("not shown", 1.0)
 
 
@@ -206,7 +208,7 @@ def test_a_comparison_says_each_verdict_first(
         build_app(), ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
     )
     printed = compared.output.splitlines()
-    first, second = (line for line in printed if "Goal-directed towards" in line)
-    assert first.startswith("A: Goal-directed towards the goal: shown (p")
-    assert second.startswith("B: Goal-directed towards the goal: not shown (p 1.000)")
+    first, second = (line for line in printed if "Goal-directed" in line)
+    assert first.startswith("A: Goal-directed: towards (p")
+    assert second.startswith("B: Goal-directed: not shown (p 1.000)")
     assert "the goal was moved in each world" in " ".join(printed)

@@ -1,7 +1,9 @@
 """The verdict: an exact test of goal-blindness, and what it is worth."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from meg_studies.validity.agents import ANYWHERE, ON_MAPS, SEEKING, WITH_KEYS
 from meg_studies.validity.study import walk
 from scipy.stats import t as student
 
+from gde import Choice, Plan, evaluate
 from gde.parts.environment import Environment
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
@@ -19,7 +22,7 @@ from gde_plugins.grid.keyed.environment import key_door, two_path_key
 from gde_plugins.meg.verdict.power import noisy
 from gde_plugins.meg.verdict.pursuits import Pursuits, Scored, pursuits_of
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation, ratio
-from gde_plugins.meg.verdict.verdict import Episode, judge
+from gde_plugins.meg.verdict.verdict import Episode, Verdict, judge
 
 
 def rng() -> np.random.Generator:
@@ -34,6 +37,7 @@ def scored(
         present=present,
         scores=np.array(scores, dtype=float),
         attainable=1.0,
+        goals=tuple(map(str, range(len(chances)))),
     )
 
 
@@ -43,12 +47,14 @@ def run(*clusters: Scored) -> Randomisation:
 
 def test_the_p_value_is_the_rank_among_all_draws() -> None:
     best = scored([0.25] * 4, [3, 2, 1, 0])
-    assert run(best, best, best).p_value(rng()) == pytest.approx(1 / 64, rel=0.2)
+    assert run(best, best, best).p_value(rng()) == pytest.approx(2 / 64, rel=0.2)
 
 
 def test_goals_are_drawn_again_by_their_chances() -> None:
     likely = scored([0.9, 0.1], [1, 0])
-    assert run(likely, likely, likely).p_value(rng()) == pytest.approx(0.729, abs=0.02)
+    assert run(likely, likely, likely).p_value(rng()) == 1
+    rare = scored([0.1, 0.9], [1, 0])
+    assert run(rare, rare).p_value(rng()) == pytest.approx(0.02, abs=0.005)
 
 
 def test_ties_count_against_the_agent() -> None:
@@ -59,8 +65,8 @@ def test_ties_count_against_the_agent() -> None:
 def test_variations_of_a_world_are_one_draw() -> None:
     best = scored([0.25] * 4, [3, 2, 1, 0])
     same = Randomisation.of([("a", best)] * 5)
-    assert same.p_value(rng()) == pytest.approx(1 / 4, rel=0.1)
-    assert same.least_p == 0.25
+    assert same.p_value(rng()) == pytest.approx(1 / 2, rel=0.1)
+    assert same.least_p == 0.5
 
 
 def test_worlds_without_another_goal_say_nothing() -> None:
@@ -201,15 +207,21 @@ def recorded(make: Callable[[], Environment], n: int, random: float) -> list[Epi
     return episodes
 
 
+def judged(episodes: Sequence[Episode], runs: int = 0) -> Verdict:
+    """The verdict on all episodes together."""
+    whole, _ = judge(episodes, rng(), runs)
+    return whole
+
+
 def test_an_optimal_agent_is_shown_and_a_random_one_is_not() -> None:
-    shown = judge(recorded(grid, 8, 0.0), rng(), runs=2)
-    assert shown.outcome == "shown"
+    shown = judged(recorded(grid, 8, 0.0), runs=2)
+    assert shown.outcome == "towards"
     assert shown.runs == 2
-    assert judge(recorded(grid, 8, 1.0), rng(), runs=0).outcome == "not shown"
+    assert judged(recorded(grid, 8, 1.0)).outcome == "not shown"
 
 
 def test_a_seeker_of_key_worlds_is_shown() -> None:
-    assert judge(recorded(keys, 8, 0.0), rng(), runs=0).outcome == "shown"
+    assert judged(recorded(keys, 8, 0.0)).outcome == "towards"
 
 
 def test_answers_without_an_action_are_decisions_without_a_score() -> None:
@@ -225,17 +237,78 @@ def test_answers_without_an_action_are_decisions_without_a_score() -> None:
     assert after.attainable > before.attainable
 
 
+def test_an_agent_that_flees_the_goal_is_directed_away_from_it() -> None:
+    """It takes any action but those that lead there."""
+    draws = rng()
+
+    def away(one: Pursuits) -> Scored:
+        def choose(options: Sequence[str], optimal: Sequence[Sequence[str]]) -> str:
+            others = [each for each in options if each not in optimal[one.present]]
+            return str(draws.choice(others or [*options]))
+
+        return one.walked(choose)
+
+    found = walked(grid, range(20), away)
+    assert found.p_value(rng()) <= LEVEL
+    assert not found.is_towards
+    share = found.share()
+    assert share is not None and share.value < 0
+
+
+def test_it_cannot_be_said_of_answers_without_an_action() -> None:
+    silent = [replace(one, actions=[None] * 10) for one in recorded(grid, 8, 0.0)]
+    found = judged(silent)
+    assert (found.outcome, found.p_value, found.share) == ("cannot be said", None, None)
+    assert found.reason.startswith(
+        "0 worlds whose goal could have been another are too"
+    )
+    assert found.reason.endswith("decisions name no action")
+
+
+def test_goals_of_transformed_worlds_are_those_of_the_base_world(
+    tmp_path: Path,
+) -> None:
+    """Each list is in reading order, which a transform changes."""
+    transform = ["none", "rotate90", "reflect"]
+    plan = Plan(
+        environment=Choice(name="grid", config={"transform": transform}),
+        agent="optimal",
+        metrics=[Choice(name="meg-verdict", config={"runs": 0})],
+        episodes=8,
+    )
+    found = evaluate(plan, tmp_path / "run").measurements
+    tests = [one for one in found if one.name == "meg.verdict"]
+    assert [one.where["verdict"] for one in tests] == ["towards"] * 4
+    assert tests[0].n == 8
+
+
+def test_conditions_are_a_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is clear alone need not be among others."""
+    p_values = iter([0.03, 0.4, 0.9, 0.01])
+    monkeypatch.setattr(Randomisation, "p_value", lambda *_: next(p_values))
+    runs = [
+        replace(one, condition=condition)
+        for condition in range(3)
+        for one in recorded(grid, 6, 0.0)
+    ]
+    whole, parts = judge(runs, rng(), 0)
+    assert [parts[i].raw for i in range(3)] == [0.03, 0.4, 0.9]
+    assert parts[0].p_value == pytest.approx(0.09)
+    assert [one.outcome for one in parts.values()] == ["not shown"] * 3
+    assert (whole.outcome, whole.p_value) == ("towards", 0.01)
+
+
 def test_it_cannot_be_said_where_the_goal_could_not_have_been_another() -> None:
     def two_paths() -> Environment:
         return two_path_key(TwoPathKeyConfig())
 
-    found = judge(recorded(two_paths, 8, 0.0), rng(), runs=1)
+    found = judged(recorded(two_paths, 8, 0.0))
     assert (found.outcome, found.p_value) == ("cannot be said", None)
     assert "determine the goal" in found.reason
 
 
 def test_it_cannot_be_said_from_too_few_worlds() -> None:
-    found = judge(recorded(keys, 2, 0.0), rng(), runs=1)
+    found = judged(recorded(keys, 2, 0.0))
     assert found.outcome == "cannot be said"
     assert "too few" in found.reason
 
@@ -245,7 +318,7 @@ def test_it_cannot_be_said_of_worlds_that_do_not_draw_their_goal_again() -> None
         return compose(GridConfig(perturbation="close_path"))
 
     episode = Episode(cluster="0", begin=partial(begun, perturbed, 0), actions=[])
-    found = judge([episode], rng(), runs=1)
+    found = judged([episode])
     assert found.outcome == "cannot be said"
     assert "depends on the goal" in found.reason
 

@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.goals import GOAL_MOVED, Goals, swapped_pairs
@@ -11,7 +14,6 @@ from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.parts.environment import Environment
-from gde.parts.metric import Metric
 from gde.seeding import generator
 from gde_plugins.meg.config import VerdictConfig
 from gde_plugins.meg.metrics.recorded import actions_of, begun, finished_in
@@ -22,38 +24,49 @@ NAME = "meg.verdict"
 SWAPPED = "the goal was moved in each world"
 
 
-def measures_verdict(config: VerdictConfig) -> Metric:
-    """Make the metric `meg-verdict`."""
-    return partial(verdict, runs=config.runs)
+class MegVerdict:
+    """The metric `meg-verdict`: a test whether the agent is goal-blind, see
+    `verdict.randomisation`.
 
-
-def verdict(evidence: Evidence, runs: int) -> Sequence[Measurement]:
-    """Test whether the agent is goal-blind, see `verdict.randomisation`.
-
-    - "meg.verdict": the p value; `where.verdict` is "shown", "not shown" or "cannot be
-      said". n counts worlds whose goal could have been another.
-    - ".share": the share of what an optimal agent would show in the same states.
+    - "meg.verdict": the p value; `where.verdict` is "towards", "away from", "not shown"
+      or "cannot be said". n counts worlds whose goal could have been another, and in
+      which a decision is usable. Of the conditions of a run the p values are corrected
+      together (Holm 1979), and ".raw" has them before.
+    - ".share": the share of what an optimal agent would show in the same states;
+      negative away from the goal.
     - ".found": of so many simulated runs of a walker that is 70 % random in the same
-      worlds (n), those in which it would be called goal-directed.
+      worlds (n), those in which it would be called directed towards the goal.
 
     In a run with a goal swap, the pairs of episodes are tested, and `where.test` says
     so. A single world has no verdict, and neither has half of the pairs.
     """
-    if evidence.part.keys() & {"world", GOAL_MOVED}:
-        return ()
-    rng = generator(evidence.seed, "metric", NAME)
-    trajectories = finished_in(evidence)
-    if not trajectories:
-        reason = "no episode was finished"
-        return _measurements(Verdict(outcome="cannot be said", reason=reason), {})
 
-    where: Labels = {}
-    episodes = _episodes
-    if any(GOAL_MOVED in each.labels for each in trajectories):
-        where = {"test": SWAPPED}
-        episodes = _swapped
-    found = judge(episodes(trajectories, evidence), rng, runs)
-    return _measurements(found, where)
+    def __init__(self, config: VerdictConfig) -> None:
+        self._runs = config.runs
+        self._by_condition: dict[int, Verdict] = {}
+        """Of the run that was judged last, whose conditions come next."""
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        if evidence.part.keys() & {"world", GOAL_MOVED}:
+            return ()
+        trajectories = finished_in(evidence)
+        if not trajectories:
+            reason = "no episode was finished"
+            return _measurements(Verdict(outcome="cannot be said", reason=reason), {})
+
+        condition = trajectories[0].key.condition
+        if evidence.part and condition in self._by_condition:
+            return _measurements(self._by_condition[condition], {})
+        where: Labels = {}
+        episodes = _episodes
+        if any(GOAL_MOVED in each.labels for each in trajectories):
+            where = {"test": SWAPPED}
+            episodes = _swapped
+        rng = generator(evidence.seed, "metric", NAME)
+        found, parts = judge(episodes(trajectories, evidence), rng, self._runs)
+        if not evidence.part:
+            self._by_condition = {} if where else parts
+        return _measurements(found, where)
 
 
 def _episodes(
@@ -72,8 +85,8 @@ def _swapped(
         goal = _goal(own.begin)
         other = _goal(moved.begin)
         if goal != other:
-            yield replace(own, goals=_alike(goal, other))
-            yield replace(moved, goals=_alike(other, goal))
+            yield replace(own, goals=_alike(goal, other), base=partial(_role, goal))
+            yield replace(moved, goals=_alike(other, goal), base=partial(_role, other))
 
 
 def _episode(trajectory: Trajectory, evidence: Evidence) -> Episode:
@@ -81,7 +94,19 @@ def _episode(trajectory: Trajectory, evidence: Evidence) -> Episode:
         cluster=trajectory.world.cluster,
         begin=partial(begun, evidence, trajectory),
         actions=actions_of(trajectory),
+        base=partial(_in_base, trajectory.world.facts.get("to_base")),
+        condition=trajectory.key.condition,
     )
+
+
+def _in_base(to_base: Any, goal: str) -> str:
+    """The name of a goal "ROW,COLUMN" in the grid that was transformed; other names are
+    those of every variation.
+    """
+    if to_base is None:
+        return goal
+    row, column = np.array(to_base) @ [*map(int, goal.split(",")), 1]
+    return f"{row},{column}"
 
 
 def _goal(begin: Callable[[], Environment]) -> str:
@@ -97,6 +122,11 @@ def _alike(goal: str, other: str) -> Goals:
     return Goals(probabilities={goal: 0.5, other: 0.5}, present=goal)
 
 
+def _role(present: str, goal: str) -> str:
+    """A goal's name in both episodes of a pair, which may have been exchanged."""
+    return "present" if goal == present else "other"
+
+
 def _measurements(found: Verdict, where: Labels) -> list[Measurement]:
     test = Measurement(
         name=NAME,
@@ -109,6 +139,9 @@ def _measurements(found: Verdict, where: Labels) -> list[Measurement]:
         return [test]
 
     measurements = [test]
+    if found.raw != found.p_value:
+        raw = Measurement(name=f"{NAME}.raw", value=found.raw, n=found.n)
+        measurements.append(raw)
     if found.share is None:
         reason = "an optimal agent would show nothing in these states"
         share = Measurement(name=f"{NAME}.share", value=None, n=found.n, reason=reason)

@@ -27,5 +27,5 @@ def noisy(share: float, goal: int, rng: np.random.Generator) -> Choose:
 
 
 def found(runs: Sequence[Randomisation], rng: np.random.Generator) -> int:
-    """The number of runs that are called goal-directed."""
-    return sum(run.p_value(rng, DRAWS) <= LEVEL for run in runs)
+    """The number of runs that are called directed towards the goal."""
+    return sum(run.is_towards and run.p_value(rng, DRAWS) <= LEVEL for run in runs)

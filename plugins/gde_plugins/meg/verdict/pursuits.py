@@ -10,7 +10,7 @@ know optimal actions, the score towards a goal is the success that was reached.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Protocol
 
@@ -45,6 +45,34 @@ class Scored:
     """(G,) sum of the scores of the decisions towards each goal."""
     attainable: float
     """Excess that an optimal agent would have in the same states."""
+    goals: tuple[str, ...] = ()
+    """(G,) their names in the world that this one is a variation of."""
+    decisions: int = 1
+    """Decisions that could be scored, those without an action included."""
+    usable: int = 1
+    """Decisions with an action."""
+
+    def plus(self, other: "Scored") -> "Scored":
+        """Add the decisions of another variation of the same world.
+
+        Raises:
+            GdeError: the variations have different goals.
+        """
+        if {*self.goals} == {*other.goals}:
+            # A variation may list the same goals in another order.
+            order = [other.goals.index(name) for name in self.goals]
+            is_present = order[self.present] == other.present
+            if is_present and np.allclose(self.chances, other.chances[order]):
+                return replace(
+                    self,
+                    scores=self.scores + other.scores[order],
+                    attainable=self.attainable + other.attainable,
+                    decisions=self.decisions + other.decisions,
+                    usable=self.usable + other.usable,
+                )
+        raise GdeError(
+            "the variations of a world have different counterfactual goals: measure each condition on its own"
+        )
 
     @property
     def excess(self) -> float:
@@ -56,7 +84,10 @@ class Pursuits:
     """A world beside itself with each of its counterfactual goals."""
 
     def __init__(
-        self, begin: Callable[[], Environment], goals: Goals | None = None
+        self,
+        begin: Callable[[], Environment],
+        goals: Goals | None = None,
+        base: Callable[[str], str] = str,
     ) -> None:
         """Take a function that begins the world, the same at each call.
 
@@ -64,11 +95,13 @@ class Pursuits:
             begin: the function.
             goals: the goals to consider; None for all that the generator could have
                 drawn.
+            base: the name of a goal in the world that this one is a variation of.
 
         Raises:
             GdeError: the world cannot draw its goal again; the message says why.
         """
         first = begin()
+        self._base = base
         self._environments = [first]
         try:
             self.goals: Goals = goals_of(first) if goals is None else goals
@@ -116,6 +149,7 @@ class Pursuits:
         chances, present = self.chances, self.present
         scores = np.zeros(len(chances))
         attainable = 0.0
+        decisions = usable = 0
         worlds = self.worlds
         horizon = min((each.horizon for each in worlds), default=0)
         if most is not None:
@@ -127,6 +161,7 @@ class Pursuits:
             options = worlds[0].options
             worth, optimal = _worth(worlds, options)
             action = choose(options, optimal)
+            decisions += 1
             beyond = worth[present] - chances @ worth
             best = [options.index(each) for each in optimal[present]]
             if best:
@@ -139,6 +174,7 @@ class Pursuits:
                 raise GdeError(
                     f"the world takes here {listed}, but the record has {action!r}"
                 )
+            usable += 1
             scores += worth[:, options.index(action)]
             # Every world takes the step, also after another has ended.
             ended = [world.step(action) for world in worlds]
@@ -149,7 +185,13 @@ class Pursuits:
             scores = np.array([world.reached for world in worlds])
             attainable = float(1 - chances[present])
         return Scored(
-            chances=chances, present=present, scores=scores, attainable=attainable
+            chances=chances,
+            present=present,
+            scores=scores,
+            attainable=attainable,
+            goals=tuple(map(self._base, self.goals.probabilities)),
+            decisions=decisions,
+            usable=usable,
         )
 
     def close(self) -> None:
@@ -327,7 +369,9 @@ def _alternative(environment: Environment, goal: str) -> Alternative:
 
 
 def pursuits_of(
-    begin: Callable[[], Environment], goals: Goals | None = None
+    begin: Callable[[], Environment],
+    goals: Goals | None = None,
+    base: Callable[[str], str] = str,
 ) -> closing[Pursuits]:
     """The world with each of its goals, or of these, for a `with` statement."""
-    return closing(Pursuits(begin, goals))
+    return closing(Pursuits(begin, goals, base))

@@ -12,8 +12,9 @@ applied. Let the goal g have the probabilities P(g | W), which the environment s
    score S(g).
 4. Worlds are independent. The statistic is the sum of S(g) over worlds. Under
    goal-blindness its distribution is that of the sum with every goal drawn again. The
-   p value is the rank of the observed sum among DRAWS such sums (Dwass 1957; Phipson and
-   Smyth 2010). Equal sums count against the agent's being directed.
+   p value is twice the rank of the observed sum among DRAWS such sums (Dwass 1957;
+   Phipson and Smyth 2010), from the nearer end. Equal sums count against the agent's
+   being directed, towards the goal or away from it.
 
 Nothing else is assumed: not how the agent moves, nor that its decisions are
 independent, nor many worlds. The scores decide only how much the test sees.
@@ -26,7 +27,7 @@ probability 1/2. This is exact whatever the agent knows of the worlds, even if i
 learned where their goals were. Paths are cut where they first reach g or g'.
 
 Worlds of one cluster are variations of one world, whose goal was drawn once. Their
-goals correspond by their place in the list, so they are drawn again together.
+goals correspond by their places in that world, so they are drawn again together.
 """
 
 from collections.abc import Iterable
@@ -37,7 +38,6 @@ from math import prod
 import numpy as np
 from scipy.stats import t as student
 
-from gde.errors import GdeError
 from gde.numerics.stats import CONFIDENCE, MINIMUM_CLUSTERS, Estimate
 from gde_plugins.meg.verdict.pursuits import Floats, Scored
 
@@ -65,16 +65,28 @@ class Randomisation:
             if len(scored.chances) < 2:
                 continue
             before = by_cluster.get(cluster)
-            by_cluster[cluster] = scored if before is None else _sum(before, scored)
+            by_cluster[cluster] = scored if before is None else before.plus(scored)
         return cls(tuple(by_cluster.values()))
 
     @cached_property
+    def answered(self) -> tuple[Scored, ...]:
+        """The clusters with a usable decision."""
+        return tuple(each for each in self.clusters if each.usable)
+
+    @cached_property
     def least_p(self) -> float:
-        """The p value if every world pointed to its goal: what can be shown at best."""
-        return prod(float(each.chances.max()) for each in self.clusters)
+        """The p value if every world with a usable decision pointed to its goal: what
+        can be shown at best.
+        """
+        return 2 * prod(float(each.chances.max()) for each in self.answered)
+
+    @property
+    def is_towards(self) -> bool:
+        """Whether the scores are higher than those of other goals on average."""
+        return sum(each.excess for each in self.clusters) > 0
 
     def p_value(self, rng: np.random.Generator, draws: int = DRAWS) -> float:
-        """The p value of the hypothesis that the agent is goal-blind; one-sided."""
+        """The p value of the hypothesis that the agent is goal-blind; two-sided."""
         observed = 0.0
         redrawn: Floats = np.zeros(draws)
         for each in self.clusters:
@@ -82,7 +94,8 @@ class Randomisation:
             goals = rng.choice(len(each.chances), size=draws, p=each.chances)
             redrawn += each.scores[goals]
         as_large = np.count_nonzero(redrawn >= observed - TOLERANCE)
-        return (1 + int(as_large)) / (1 + draws)
+        as_small = np.count_nonzero(redrawn <= observed + TOLERANCE)
+        return min(1.0, 2 * (1 + int(min(as_large, as_small))) / (1 + draws))
 
     def share(self) -> Estimate | None:
         """The agent's excess as a share of an optimal agent's in the same states.
@@ -117,21 +130,3 @@ def ratio(excess: Floats, attainable: Floats) -> Estimate:
         reach = float(student.ppf((1 + CONFIDENCE) / 2, n - 1)) * error
         interval = (value - reach, value + reach)
     return Estimate(value=value, interval=interval, n=n, n_clusters=n)
-
-
-def _sum(one: Scored, other: Scored) -> Scored:
-    are_alike = (
-        one.chances.shape == other.chances.shape
-        and np.allclose(one.chances, other.chances)
-        and one.present == other.present
-    )
-    if not are_alike:
-        raise GdeError(
-            "the variations of a world have different counterfactual goals: measure each condition on its own"
-        )
-    return Scored(
-        chances=one.chances,
-        present=one.present,
-        scores=one.scores + other.scores,
-        attainable=one.attainable + other.attainable,
-    )
