@@ -1,5 +1,7 @@
 from . import causal as causal
 from .causal import target_variables as target_variables
+from .measuring import Measured as Measured
+from .measuring import measure as measure
 from .solvers.known import known_utility as known_utility
 from .solvers.process import soft_policy as soft_policy
 from .solvers.result import Meg as Meg

@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 from gde_plugins.meg.causal import (
     Diagram,
     chance,
-    forgetful_mouse,
     from_pgmpy,
     joint,
     mouse,
-    solving_order,
     target_variables,
-    utility,
 )
 from gde_plugins.meg.causal.graph import d_separated, descendants
 
@@ -117,10 +114,6 @@ def test_a_name_given_twice() -> None:
         joint(mouse(), ["S", "S"])
 
 
-def posited() -> Diagram:
-    return mouse(0.8).posit(["D"], [utility("U", [-1, 1], ["T"])])
-
-
 def noticing(states: list[str]) -> "DiscreteBayesianNetwork":
     """A mouse whose table names the sides of the cheese in this order."""
     network = DiscreteBayesianNetwork([("S", "D"), ("S", "T"), ("D", "T")])
@@ -155,11 +148,3 @@ def test_states_of_parents_are_read_by_their_names() -> None:
     unlike.get_cpds("D").state_names["S"] = ["left", "up"]
     with pytest.raises(ValueError, match=r"table of 'D': wanted the states .* of 'S'"):
         from_pgmpy(unlike)
-
-
-def test_the_order_of_solving_is_told_where_there_is_one() -> None:
-    assert solving_order(posited()) == ("D",)
-    forgetful = forgetful_mouse()
-    *_, last = forgetful.nodes
-    with pytest.raises(ValueError, match="decisions D1, D2: one does not recall"):
-        solving_order(forgetful.posit([], [utility("U", [-1, 1], [last])]))

@@ -9,10 +9,10 @@ from gde_plugins.meg.causal import (
     Diagram,
     chance,
     decision,
-    known_utility,
     mouse,
     target_variables,
-    unknown_utility,
+    towards_utilities,
+    towards_weighted_utilities,
     utility,
 )
 
@@ -27,14 +27,14 @@ def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None
         chance("T", rng.dirichlet(np.ones(3), size=(2, 3)), ["S", "D"]),
     )
     every = [utility(f"U{t}", np.eye(3)[t], ["T"]) for t in range(3)]
-    one = unknown_utility(diagram.posit(utilities=every[:1]))
-    known = known_utility(diagram.posit(utilities=every[:1]))
+    one = towards_weighted_utilities(diagram.posit(utilities=every[:1]))
+    known = towards_utilities(diagram.posit(utilities=every[:1]))
     assert one.value == pytest.approx(known.value, abs=1e-6)
-    whole = unknown_utility(diagram.posit(utilities=every))
+    whole = towards_weighted_utilities(diagram.posit(utilities=every))
     assert whole.value == pytest.approx(
         target_variables(diagram, ["T"]).value, abs=1e-6
     )
-    two = unknown_utility(diagram.posit(utilities=every[:2]))
+    two = towards_weighted_utilities(diagram.posit(utilities=every[:2]))
     assert one.value - 1e-7 <= two.value <= whole.value + 1e-6
     for found in (one, two, whole):
         assert (
@@ -43,7 +43,7 @@ def test_one_utility_is_known_and_all_of_them_are_the_targets(seed: int) -> None
 
 
 def test_weights_are_those_of_the_utilities() -> None:
-    found = unknown_utility(
+    found = towards_weighted_utilities(
         mouse(0.8).posit(utilities=[utility("U", [0.0, 4.0], ["T"])])
     )
     assert found.weights is not None
@@ -52,4 +52,4 @@ def test_weights_are_those_of_the_utilities() -> None:
 
 def test_a_class_needs_a_utility() -> None:
     with pytest.raises(ValueError, match="wanted a diagram with utilities"):
-        unknown_utility(mouse())
+        towards_weighted_utilities(mouse())

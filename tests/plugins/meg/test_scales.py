@@ -62,7 +62,7 @@ def test_a_large_penalty_in_a_diagram(penalty: float) -> None:
         causal.chance("T", np.eye(3), ["D"]),
         causal.utility("U", [0.0, 1.0, -penalty], ["T"]),
     )
-    meg = causal.known_utility(diagram)
+    meg = causal.towards_utilities(diagram)
     assert meg.value == pytest.approx(
         log(3) + 0.95 * log(0.95) + 0.05 * log(0.05), abs=1e-6
     )

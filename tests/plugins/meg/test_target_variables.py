@@ -6,7 +6,7 @@ from math import inf, log
 
 import numpy as np
 import pytest
-from causal_parts import mdp_diagram, random_network, some
+from causal_parts import forgetful_mouse, mdp_diagram, random_network, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_models import random_mdp, random_policy
@@ -16,11 +16,10 @@ import gde_plugins.meg.solvers.known as mdp_known
 from gde_plugins.meg.causal import (
     Diagram,
     chance,
-    forgetful_mouse,
     joint,
-    known_utility,
     mouse,
     target_variables,
+    towards_utilities,
     utility,
     with_recall,
 )
@@ -40,7 +39,7 @@ def evidence(accuracy: float) -> float:
 @settings(max_examples=15)
 @given(st.floats(0.001, 0.999))
 def test_the_mouse_of_example_1(accuracy: float) -> None:
-    known = known_utility(mouse(accuracy).posit(utilities=[CHEESE]))
+    known = towards_utilities(mouse(accuracy).posit(utilities=[CHEESE]))
     unknown = target_variables(mouse(accuracy), ["T"])
     assert known.value == pytest.approx(evidence(accuracy), abs=1e-9)
     assert known.beta == pytest.approx(log(accuracy / (1 - accuracy)) / 2, abs=1e-4)
@@ -50,12 +49,12 @@ def test_the_mouse_of_example_1(accuracy: float) -> None:
 
 
 def test_the_numbers_printed_for_example_1() -> None:
-    assert known_utility(mouse(0.8).posit(utilities=[CHEESE])).value == pytest.approx(
-        0.19, abs=0.005
-    )
-    best = known_utility(mouse(1.0).posit(utilities=[CHEESE]))
+    assert towards_utilities(
+        mouse(0.8).posit(utilities=[CHEESE])
+    ).value == pytest.approx(0.19, abs=0.005)
+    best = towards_utilities(mouse(1.0).posit(utilities=[CHEESE]))
     assert (best.value, best.beta, best.share) == (log(2), inf, 1.0)
-    assert known_utility(mouse(0.0).posit(utilities=[CHEESE])).beta == -inf
+    assert towards_utilities(mouse(0.0).posit(utilities=[CHEESE])).beta == -inf
 
 
 @pytest.mark.parametrize("targets", [["C3"], ["S3"]])
@@ -71,11 +70,13 @@ def test_the_forgetful_mouse_of_example_2_is_refused_and_one_with_recall_measure
     assert measured.converged
 
 
-def test_a_known_utility_of_decisions_without_recall_is_refused() -> None:
+def test_a_towards_utilities_of_decisions_without_recall_is_refused() -> None:
     cheese = [utility("U3", [0.0, 1.0], ["C3"])]
     with pytest.raises(ValueError, match="one does not recall what it needs"):
-        known_utility(forgetful_mouse(0.8).posit(utilities=cheese))
-    measured = known_utility(with_recall(forgetful_mouse(0.8)).posit(utilities=cheese))
+        towards_utilities(forgetful_mouse(0.8).posit(utilities=cheese))
+    measured = towards_utilities(
+        with_recall(forgetful_mouse(0.8)).posit(utilities=cheese)
+    )
     assert measured.converged
     assert measured.value > 0
 
@@ -178,7 +179,7 @@ def test_scale_and_origin_of_a_utility_mean_nothing(
     values = rng.normal(size=network.cardinalities["V4"])
     factor = -scale if turned else scale
     one, other = (
-        known_utility(network.posit(utilities=[utility("U", u, ["V4"])]))
+        towards_utilities(network.posit(utilities=[utility("U", u, ["V4"])]))
         for u in (values, factor * (values + shift))
     )
     assert other.value == pytest.approx(one.value, abs=1e-7)
@@ -191,7 +192,7 @@ def test_a_diagram_of_an_mdp_agrees_with_the_solver_for_mdps(seed: int) -> None:
     rng = np.random.default_rng(seed)
     mdp = random_mdp(rng, 3, 2, successors=2)
     policy = random_policy(rng, mdp, 3)
-    found = known_utility(mdp_diagram(mdp, policy, 3))
+    found = towards_utilities(mdp_diagram(mdp, policy, 3))
     expected = mdp_known.known_utility(mdp, policy, horizon=3)
     assert found.value == pytest.approx(expected.value, abs=1e-8)
     assert found.converged
@@ -253,4 +254,4 @@ def test_without_decision_or_utility() -> None:
     with pytest.raises(ValueError, match="wanted a diagram with decisions"):
         target_variables(network, ["A"])
     with pytest.raises(ValueError, match="wanted a diagram with utilities"):
-        known_utility(mouse())
+        towards_utilities(mouse())

@@ -295,7 +295,7 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
             "wanted targets that are no decisions",
             lambda: target_variables(HANDS, ["D1"]),
         ),
-        ("wanted a diagram with utilities", lambda: causal.known_utility(HANDS)),
+        ("wanted a diagram with utilities", lambda: causal.towards_utilities(HANDS)),
     ],
 }
 CASES = [(name, said, wrong) for name, each in WRONG.items() for said, wrong in each]

@@ -4,11 +4,11 @@ and 4).
 
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint
-from gde_plugins.meg.causal.known import known_utility, solving_order
+from gde_plugins.meg.causal.known import optimal, towards_utilities
 from gde_plugins.meg.causal.libraries import from_pgmpy
 from gde_plugins.meg.causal.measurement import DiagramMeg
-from gde_plugins.meg.causal.mice import forgetful_mouse, mouse
-from gde_plugins.meg.causal.parametric import unknown_utility
+from gde_plugins.meg.causal.mice import mouse
+from gde_plugins.meg.causal.parametric import towards_weighted_utilities
 from gde_plugins.meg.causal.recall import with_recall
 from gde_plugins.meg.causal.targets import target_variables
 
@@ -18,14 +18,13 @@ __all__ = [
     "Node",
     "chance",
     "decision",
-    "forgetful_mouse",
     "from_pgmpy",
     "joint",
-    "known_utility",
     "mouse",
-    "solving_order",
+    "optimal",
     "target_variables",
-    "unknown_utility",
+    "towards_utilities",
+    "towards_weighted_utilities",
     "utility",
     "with_recall",
 ]

@@ -19,7 +19,7 @@ ITERATIONS = 200
 """Evaluations before a concave search is given up."""
 
 
-def known_utility(diagram: Diagram) -> DiagramMeg:
+def towards_utilities(diagram: Diagram) -> DiagramMeg:
     """Measure MEG of the diagram's policies towards the sum of its utilities
     (MacDermott et al. 2024, Definition 3.2).
 
@@ -33,14 +33,15 @@ def known_utility(diagram: Diagram) -> DiagramMeg:
     return best_rationality(problem, utility)
 
 
-def solving_order(diagram: Diagram) -> tuple[str, ...]:
-    """Return the decisions in an order in which each is solved given those before it.
+def optimal(diagram: Diagram) -> DiagramMeg:
+    """Measure an agent that is optimal for the diagram's utilities in its place.
 
     Raises:
-        ValueError: as `known_utility`.
+        ValueError: as `towards_utilities`.
     """
-    problem, _ = _posed(diagram)
-    return problem.order
+    problem, utility = _posed(diagram)
+    policies = soft_optimal(problem, utility, inf)
+    return towards_utilities(diagram.follow(policies))
 
 
 def _posed(diagram: Diagram) -> tuple[DecisionProblem, Floats]:

@@ -21,7 +21,7 @@ ends.
 """
 
 
-def unknown_utility(diagram: Diagram) -> DiagramMeg:
+def towards_weighted_utilities(diagram: Diagram) -> DiagramMeg:
     """Measure MEG towards any weighted sum of the diagram's utilities, a linear
     parametric-utility diagram.
 
@@ -29,7 +29,7 @@ def unknown_utility(diagram: Diagram) -> DiagramMeg:
     the weights and both bounds are certified.
 
     Raises:
-        ValueError: as `known_utility`.
+        ValueError: as `towards_utilities`.
     """
     nodes = [diagram.nodes[name] for name in diagram.names("utility")]
     if not nodes:

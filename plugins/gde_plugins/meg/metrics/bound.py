@@ -3,32 +3,21 @@
 from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
-from math import isfinite
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.evidence import Evidence
 from gde.data.goals import GOAL_MOVED
-from gde.data.observation import Observation
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
-from gde.numerics.tabular import solve
-from gde.parts.environment import Environment, HasMDP, HasOptimum
 from gde.parts.metric import Metric
 from gde.seeding import generator
 from gde_plugins.meg.config import BoundConfig
 from gde_plugins.meg.metrics.recorded import begun, finished_in
-from gde_plugins.meg.trajectories.action_sampling import Inputs, played, try_out
+from gde_plugins.meg.trajectories.action_sampling import played, try_out
 from gde_plugins.meg.trajectories.black_box import lower_bound
+from gde_plugins.meg.trajectories.features import described
 
 NAME = "meg.bound"
-FOURIER = 100
-"""Number of random Fourier features."""
-WORDS = 128
-"""Number of inputs that the words of an observation are hashed into."""
 
 
 def measures_bound(config: BoundConfig) -> Metric:
@@ -68,53 +57,6 @@ def _bound(evidence: Evidence, tries: int) -> Measurement:
         episodes = played(trajectories)
         seed = episodes[0].seed
         assert seed is not None
-        inputs, features = _described(environment, environment.reset(seed))
+        inputs, features = described(environment, environment.reset(seed))
         tried = try_out(environment, episodes, inputs, tries=tries, rng=rng)
     return lower_bound(tried, features, rng).measurement(NAME)
-
-
-def _described(environment: Environment, shown: Observation) -> tuple[Inputs, Any]:
-    """Return how states are described, and the features of descriptions."""
-    from sklearn.kernel_approximation import RBFSampler
-    from sklearn.pipeline import make_pipeline, make_union
-    from sklearn.preprocessing import FunctionTransformer, StandardScaler
-
-    if isinstance(environment, HasMDP | HasOptimum):
-        return _value, StandardScaler()
-    if not isinstance(shown.raw, np.ndarray) or shown.raw.dtype.kind not in "fiu":
-        return _words(), StandardScaler()
-    fourier = RBFSampler(gamma="scale", n_components=FOURIER, random_state=0)
-    both = make_union(FunctionTransformer(), fourier)
-    return _numbers, make_pipeline(StandardScaler(), both)
-
-
-def _numbers(_: Environment, shown: Observation) -> NDArray[np.float64]:
-    return np.ravel(shown.raw)
-
-
-def _value(environment: Environment, _: Observation) -> list[float]:
-    """The optimal value of the present state, and whether it is known."""
-    value: float | None = None
-    if isinstance(environment, HasMDP):
-        index = environment.state().index
-        assert index is not None
-        value = float(solve(environment.mdp()).value[index])
-    elif isinstance(environment, HasOptimum):
-        found = environment.optimum()
-        # At the end of an episode nothing is left to cost.
-        value = None if found is None else found.value or 0.0
-    if value is None or not isfinite(value):
-        return [0.0, 0.0]
-    return [value, 1.0]
-
-
-def _words() -> Inputs:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    hashing = HashingVectorizer(n_features=WORDS, norm=None, alternate_sign=False)
-
-    def count(_: Environment, shown: Observation) -> NDArray[np.float64]:
-        counts: NDArray[np.float64] = hashing.transform([shown.text]).toarray()[0]
-        return counts
-
-    return count
