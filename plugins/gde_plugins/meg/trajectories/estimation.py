@@ -21,7 +21,7 @@ from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
 PER_WEIGHT = 5
 """Fewest clusters for each fitted weight. With half as many the value is too low by a
-fifth, as simulated in docs/meg-agents.md.
+fifth, as simulated.
 """
 WITHIN = 5
 """Fewest episodes of a single cluster. With fewer, cutting the value off at 0 makes it
