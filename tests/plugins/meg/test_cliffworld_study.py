@@ -112,7 +112,7 @@ def test_what_the_publication_does_not_pin() -> None:
 def test_a_fitted_network_comes_out_where_the_published_one_does(index: int) -> None:
     case = [*erring_policies()][index]
     fitted = unknown_utility(
-        case.mdp, case.policy, perceptron(2), HORIZON, training=Training(starts=1)
+        case.mdp, case.policy, perceptron(2), HORIZON, training=Training()
     )
     assert fitted.value == pytest.approx(case.unknown, rel=0.03)
     assert fitted.value < fitted.bounds[1]

@@ -190,19 +190,21 @@ def _by_networks(
     """Return the mean of several fitted networks, with Student's interval of that
     mean.
     """
+    # As `unknown_utility` does, but for the optimum, which is known already.
+    process = process_of(case.mdp, HORIZON)
+    seen = observe(process, case.policy, on_actions=False).occupancy
+    training = Training(steps=config.steps)
+    found = []
     try:
-        network = perceptron(inputs=2)
+        for seed in range(config.starts):
+            network = perceptron(inputs=2, seed=seed)
+            fitted = train(case.mdp, process, seen, network, training, optimum)
+            found.append(fitted.value)
     except ModuleNotFoundError as error:
         reason = f"{error.name} is not installed: pip install 'gde-eval[probes]'"
         return unmeasured("meg.unknown", reason, where, "nats")
 
-    # As `unknown_utility` does, but for the optimum, which is known already.
-    training = Training(steps=config.steps, starts=config.starts)
-    process = process_of(case.mdp, HORIZON)
-    seen = observe(process, case.policy, on_actions=False).occupancy
-    fitted = train(case.mdp, process, seen, network, training, optimum)
-
-    values = np.array([meg.value for meg in fitted.table.values()])
+    values = np.array(found)
     n = len(values)
     mean = float(values.mean())
     interval = None

@@ -53,13 +53,12 @@ def unknown_utility(
             sums (likewise); rewards (S,) or (S, A) by name, these alone: `value` and
             `name` are those of the best, `table` has all; a torch module from (S, F)
             inputs to (S,) or (S, 1) utilities: the value is a lower bound, the upper
-            one that of any function of states, and `table` has every start.
+            one that of any function of states.
         horizon: number of states visited, hence of decisions; None for episodes that go
         on until they end. tolerance: nats between the bounds at which to stop, relative
         to the ceiling where that is above one. iterations: steps of L-BFGS at most,
         then Newton's method; where that is not enough, `converged` is False. training:
-        how a torch module is fitted, from which inputs and how often; None for the
-        defaults.
+        how a torch module is fitted, and from which inputs; None for the defaults.
 
     Raises:
         ValueError: the horizon is not positive, or the policy, the features or the
