@@ -74,7 +74,7 @@ def test_a_stationary_policy_is_explained_by_rewards_of_actions_without_horizon(
     policy = random_policy(seed, mdp, concentration=1.0)
     departs = observe(process_of(mdp, None), policy, on_actions=True).divergence
     assert unknown_utility(mdp, policy, "state-actions", None).value == pytest.approx(
-        departs, abs=1e-6
+        departs, abs=1e-5
     )
 
 

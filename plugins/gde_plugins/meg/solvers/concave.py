@@ -14,7 +14,6 @@ exactly these moments as long as nothing in it is negative.
 
 Conjugate gradients find the Newton steps. Where weights are utilities of states,
 `preconditioner` makes a few products with the curvature enough and gives the start.
-Where weights are anything else, L-BFGS goes first.
 """
 
 from collections.abc import Callable
@@ -22,7 +21,6 @@ from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from gde.data.mdp import Floats
 from gde_plugins.meg.solvers.dynamics import Utility
@@ -34,10 +32,6 @@ from gde_plugins.meg.solvers.softmax import divergence
 
 ROUNDING = 1e-13
 """Difference in moments, relative to their largest, that counts as none."""
-SETTLED = 1e-10
-"""Relative gain of a step at which L-BFGS gives over to Newton's method."""
-STEPS = 100
-"""Newton steps at most."""
 FORCING = 0.1
 """Share of the difference in moments that a Newton step may leave."""
 BOLD = 4.0
@@ -75,7 +69,7 @@ class Solution(NamedTuple):
 
 
 def maximise(
-    process: Process, family: Family, seen: Observed, tolerance: float, iterations: int
+    process: Process, family: Family, seen: Observed, tolerance: float, steps: int
 ) -> Solution:
     """Maximise the accuracy of predicting a policy over a family of utilities.
 
@@ -84,15 +78,15 @@ def maximise(
         family: the utilities.
         seen: the occupancy of the measured policy.
         tolerance: nats between the bounds at which to stop.
-        iterations: steps of L-BFGS, where Newton's method does not go first.
+        steps: of Newton's method at most.
 
     Raises:
         Divergent: the soft value is infinite even for utility zero.
     """
     problem = Problem(process, family, seen, tolerance)
-    here = problem.begin(seen, iterations)
+    here = problem.begin(seen)
     upper = seen.divergence
-    for _ in range(STEPS):
+    for _ in range(steps):
         step = problem.newton_step(here)
 
         # An upper bound costs as much as a step, and far from the maximum it is
@@ -158,10 +152,8 @@ class Problem:
         moments = family.moments(fit.counts(family.on_actions))
         return Point(weights, value, self._target - moments, fit)
 
-    def begin(self, seen: Observed, iterations: int) -> Point:
-        """Return the start of Newton's method: a fit to single decisions, or of L-BFGS,
-        or zero.
-        """
+    def begin(self, seen: Observed) -> Point:
+        """Return the start of Newton's method: a fit to single decisions, or zero."""
         where = self._family.where
         if where is not None:
             utility = initial_utility(self._process.dynamics, seen.occupancy.taken)
@@ -174,9 +166,7 @@ class Problem:
             raise Divergent(
                 "no soft-optimal policy ends, whatever the utility: give a horizon or a discount below 1"
             )
-        if where is not None:
-            return zero
-        return self._ascend(zero, iterations)
+        return zero
 
     def along(self, here: Point, step: Floats) -> Point | None:
         """Return a better point, at the step or on the way back from it; None if there
@@ -292,29 +282,6 @@ class Problem:
                 negative = taken[taken < 0]
                 bound -= cost * float(negative.sum())
         return bound
-
-    def _ascend(self, zero: Point, iterations: int) -> Point:
-        """Return the best point that L-BFGS finds from zero."""
-
-        def loss(weights: Floats) -> tuple[float, Floats]:
-            here = self.at(weights)
-            if here is None:
-                return inf, np.zeros_like(weights)
-            return -here.value, -here.missing
-
-        found = minimize(
-            loss,
-            zero.weights,
-            jac=True,
-            method="L-BFGS-B",
-            options={
-                "maxiter": iterations,
-                "maxfun": 2 * iterations,
-                "gtol": self._rounding,
-                "ftol": SETTLED,
-            },
-        )
-        return self.at(found.x) or zero
 
     def _precondition(self, fit: Fit) -> Callable[[Floats], Floats]:
         """Return an approximate inverse of the curvature."""

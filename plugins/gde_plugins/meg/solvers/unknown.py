@@ -27,8 +27,8 @@ TOLERANCE = 1e-6
 """Nats between the bounds at which the search ends, relative to the ceiling where that
 is above one.
 """
-ITERATIONS = 300
-"""Steps of L-BFGS; Newton's method goes on from there."""
+ITERATIONS = 100
+"""Newton steps at most."""
 
 
 def unknown_utility(
@@ -56,8 +56,8 @@ def unknown_utility(
             one that of any function of states.
         horizon: number of states visited, hence of decisions; None for episodes that go
         on until they end. tolerance: nats between the bounds at which to stop, relative
-        to the ceiling where that is above one. iterations: steps of L-BFGS at most,
-        then Newton's method; where that is not enough, `converged` is False. training:
+        to the ceiling where that is above one. iterations: Newton steps at most; where
+        that is not enough, `converged` is False. training:
         how a torch module is fitted, and from which inputs; None for the defaults.
 
     Raises:

@@ -15,7 +15,7 @@ from gde_plugins.meg.solvers.softmax import divergence
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import Episode, resampling_units
 from gde_plugins.meg.trajectories.linear_utility import FOLDS, Linear, LinearFit
-from gde_plugins.meg.trajectories.rationality import Predicted, Profile
+from gde_plugins.meg.trajectories.rationality import Profile
 from gde_plugins.meg.trajectories.sample import Sample, join_worlds
 from gde_plugins.meg.trajectories.utilities import Feature, Pursuit, own_reward
 
@@ -123,26 +123,8 @@ def from_trajectories(
     else:
         found = _given_utility(behaviour, clusters, ceilings, rng, signed)
 
-    return _sampled(
-        found,
-        _too_little(sample, pursuit),
-        ceilings=ceilings,
-        clusters=clusters,
-        n_decisions=int(sample.lengths.sum()),
-        n_unusable=sample.n_unusable,
-    )
-
-
-def _sampled(
-    found: dict[str, Any],
-    reason: str,
-    *,
-    ceilings: Floats,
-    clusters: Indices,
-    n_decisions: int,
-    n_unusable: int,
-) -> SampledMeg:
     # The other numbers stay, since they describe these very episodes.
+    reason = _too_little(sample, pursuit)
     if reason:
         found |= dict.fromkeys(("value", "interval", "share", "share_interval"))
     return SampledMeg(
@@ -151,43 +133,31 @@ def _sampled(
         ceiling=float(ceilings.mean()),
         n=len(clusters),
         n_clusters=int(clusters.max()) + 1,
-        n_decisions=n_decisions,
-        n_unusable=n_unusable,
+        n_decisions=int(sample.lengths.sum()),
+        n_unusable=sample.n_unusable,
     )
 
 
 def _too_little(sample: Sample, pursuit: Pursuit | Linear) -> str:
     """Return why these episodes say too little of the agent; empty if they do not."""
-    clusters = sample.clusters
-    n_usable = len(sample.decisions.states)
-    if not n_usable or not isinstance(pursuit, Linear):
-        return _too_few(clusters, n_usable, sample.n_unusable)
+    if not len(sample.decisions.states):
+        return f"none of the {sample.n_unusable} decisions names an action"
 
-    n_clusters = int(clusters.max()) + 1
-    n_weights = len(pursuit.features)
-    least = PER_WEIGHT * n_weights
-    if n_clusters >= least:
-        return ""
-    weights = f"{n_weights} weights ({PER_WEIGHT} each)"
-    return (
-        f"wanted at least {least} independent worlds to fit {weights}, got {n_clusters}"
-    )
-
-
-def _too_few(clusters: Indices, n_usable: int, n_unusable: int) -> str:
-    """Return why episodes say too little of a known utility; empty if they do not."""
-    if not n_usable:
-        return f"none of the {n_unusable} decisions names an action"
-
-    # Clusters are numbered from 0, so a number above it means that there are several.
-    has_several = clusters.any()
-    if has_several or len(clusters) >= WITHIN:
-        return ""
-    return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {len(clusters)}"
+    n = len(sample)
+    n_clusters = int(sample.clusters.max()) + 1
+    if isinstance(pursuit, Linear):
+        n_weights = len(pursuit.features)
+        least = PER_WEIGHT * n_weights
+        weights = f"{n_weights} weights ({PER_WEIGHT} each)"
+        if n_clusters < least:
+            return f"wanted at least {least} independent worlds to fit {weights}, got {n_clusters}"
+    elif n_clusters == 1 and n < WITHIN:
+        return f"wanted several worlds, or at least {WITHIN} episodes in the only one, got {n}"
+    return ""
 
 
 def _given_utility(
-    behaviour: Predicted,
+    behaviour: Behaviour,
     clusters: Indices,
     ceilings: Floats,
     rng: np.random.Generator,

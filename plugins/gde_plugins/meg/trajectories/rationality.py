@@ -7,10 +7,8 @@ the others alone, the accuracy is too low by as much. The middle of the two is u
 to first order (tests/plugins/meg/test_coverage.py).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, isfinite, isinf, log
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -26,6 +24,7 @@ from gde.numerics.stats import (
     expanded_bca,
 )
 from gde_plugins.meg.solvers.dynamics import Indices, Mask
+from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
 """Rationalities on the grid, in units of 1 / (largest minus smallest utility of a
@@ -49,35 +48,16 @@ one and still be the best.
 """
 
 
-class Predicted(Protocol):
-    """The behaviour of N episodes that a rationality predicts."""
-
-    @property
-    def span(self) -> float:
-        """Largest less smallest utility of a state; 1 if all are equal."""
-
-    @property
-    def n_episodes(self) -> int:
-        """N."""
-
-    def scores(self, beta: float) -> Floats:
-        """(N,) nats by which the soft-optimal policy predicts each episode better than
-        chance does.
-        """
-
-    def table(self, betas: Sequence[float] | Floats) -> Floats:
-        """(B, N) `scores` at each of B rationalities."""
-
-    def scores_of_chance(self, beta: float) -> Floats:
-        """(N,) the expectation of `scores` for uniform choice in the same states."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Profile:
     """The accuracy of every rationality on each of G clusters."""
 
     betas: Floats
-    """(B,) the best rationality of all first, then the grid: 0, ..., +-inf."""
+    """(B,) the best rationality of all first, then the grid: 0, ..., +-inf, and a finer
+    one around the best.
+    """
+    n_grid: int
+    """Points of the grid, which is even in the logarithm."""
     accuracy: Floats
     """(G, B) nats above chance, summed over the episodes of a cluster; 0 where
     `impossible`.
@@ -90,7 +70,7 @@ class Profile:
     """
 
     @classmethod
-    def of(cls, behaviour: Predicted, clusters: Indices) -> "Profile":
+    def of(cls, behaviour: Behaviour, clusters: Indices) -> "Profile":
         """Score behaviour on the grid, and find the best rationality between its
         points.
 
@@ -130,6 +110,7 @@ class Profile:
 
         return cls(
             betas=betas,
+            n_grid=len(grid),
             accuracy=sums,
             impossible=ruled_out,
             chance=chance,
@@ -163,31 +144,10 @@ class Profile:
 
     def _log_prior(self) -> Floats:
         """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and
-        +-inf weigh one step each.
+        +-inf weigh one step each. Points between those of the grid weigh nothing.
         """
-        is_finite = np.isfinite(self.betas)
-        widths = np.zeros(len(self.betas))
-        for side in (self.betas > 0, self.betas < 0):
-            finite = np.flatnonzero(side & is_finite)
-            magnitudes = np.abs(self.betas[finite])
-            order = np.argsort(magnitudes)
-            logs = np.log(magnitudes[order])
-
-            # The grid is uneven, so each point stands for the stretch from halfway to
-            # its neighbours.
-            halfway = (logs[1:] + logs[:-1]) / 2
-            stretches = np.diff(halfway, prepend=logs[0], append=logs[-1])
-            widths[finite[order]] = stretches
-
-        # The best rationality, first of all, may be 0 or +-inf too, and would then
-        # count twice.
-        grid = self.betas[1:]
-        is_special = np.isinf(grid) | (grid == 0)
-        widths[1:][is_special] = STEP
-
-        shares = widths / widths.sum()
-        nothing = np.full(len(widths), -inf)
-        prior: Floats = np.log(shares, where=widths > 0, out=nothing)
+        prior = np.full(len(self.betas), -inf)
+        prior[1 : 1 + self.n_grid] = -log(self.n_grid)
         return prior
 
     def intervals(
@@ -296,23 +256,17 @@ class Profile:
 
     def _totals(self, counts: Floats) -> Floats:
         """Return (R, B) nats for (R, G) counts of the clusters."""
-        totals: Floats = counts @ self.accuracy
-
-        # Few rationalities rule anything out, and the others need no second product.
-        somewhere = np.flatnonzero(self.impossible.any(axis=0))
-        n_ruled_out = counts @ self.impossible[:, somewhere]
-        finite = totals[:, somewhere]
-        totals[:, somewhere] = np.where(n_ruled_out > 0, -inf, finite)
-        return totals
+        ruled_out = counts @ self.impossible > 0
+        return np.where(ruled_out, -inf, counts @ self.accuracy)
 
 
-def best_rationality(behaviour: Predicted) -> tuple[float, Floats]:
+def best_rationality(behaviour: Behaviour) -> tuple[float, Floats]:
     """Return the best rationality and the scores (N,) at it."""
     span = behaviour.span
     return _refine(behaviour, *_scan(behaviour, MAGNITUDES / span))
 
 
-def _scan(behaviour: Predicted, magnitudes: Floats) -> tuple[Floats, Floats]:
+def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
     """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
@@ -326,7 +280,7 @@ def _scan(behaviour: Predicted, magnitudes: Floats) -> tuple[Floats, Floats]:
     return betas, scores
 
 
-def _scan_side(behaviour: Predicted, betas: Floats) -> dict[float, Floats]:
+def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as
     that is the best.
     """
@@ -353,7 +307,7 @@ def _scan_side(behaviour: Predicted, betas: Floats) -> dict[float, Floats]:
     return table
 
 
-def _refine(behaviour: Predicted, grid: Floats, table: Floats) -> tuple[float, Floats]:
+def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
     """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing
     finite is better.
     """

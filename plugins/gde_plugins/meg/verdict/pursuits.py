@@ -10,7 +10,7 @@ know optimal actions, the score towards a goal is the success that was reached.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Protocol
 
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.goals import Goals
+from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasGoals, HasMDP, HasOptimum
 from gde.parts.snapshots import restorable
-from gde_plugins.meg.played_world import PlayedWorld
 
 Floats = NDArray[np.float64]
 Options = tuple[str, ...]
@@ -299,21 +299,41 @@ class Tabulated:
         return self._is_over
 
 
-class Played(PlayedWorld):
-    """The world itself, begun with the goal."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Moment:
+    """A state of a world that was met."""
+
+    number: int
+    """Counts the states in the order in which they were met."""
+    snapshot: object
+    reached: float
+    """The success, from 0 to 1."""
+    is_end: bool
+    actions: Options | None
+    after: dict[str, "Moment"] = field(default_factory=dict)
+    """What the actions led to, as far as they were taken."""
+
+
+class Played:
+    """The world itself, begun with the goal; each action is played once in each state,
+    however often it is taken. States whose snapshots are equal are one.
+    """
 
     def __init__(self, environment: Environment, goal: str) -> None:
         world = restorable(environment)
         assert isinstance(world, HasGoals)
-        super().__init__(world, world.set_goal(goal))
+        self._environment = world
+        self._known: dict[object, Moment] = {}
+        self._stands: Moment
+        shown = world.set_goal(goal)
+        self._start = self._here = self._met(shown, 0.0, is_end=False)
         self.horizon = environment.task().horizon
         self._judge = environment if isinstance(environment, HasOptimum) else None
         self.judges = self._judge is not None
         self._optimal: dict[int, Sequence[str] | None] = {}
-        self._here = self.start
 
     def restart(self) -> None:
-        self._here = self.start
+        self._here = self._start
 
     @property
     def state(self) -> int:
@@ -330,23 +350,62 @@ class Played(PlayedWorld):
         Raises:
             GdeError: any text is one.
         """
-        return self._here.options
+        if self._here.actions is None:
+            raise GdeError("the environment does not list its admissible actions")
+        return self._here.actions
 
     def optimal(self) -> Sequence[str] | None:
         if self._judge is None:
             return None
         if self.state not in self._optimal:
-            self.arrive(self._here)
+            self._arrive()
             found = self._judge.optimum()
             self._optimal[self.state] = None if found is None else found.actions
         return self._optimal[self.state]
 
     def after(self, action: str) -> int:
-        return self.follow(self._here, action).number
+        return self._follow(action).number
 
     def step(self, action: str) -> bool:
-        self._here = self.follow(self._here, action)
+        self._here = self._follow(action)
         return self._here.is_end
+
+    def _follow(self, action: str) -> Moment:
+        """Return the moment that an action leads to."""
+        after = self._here.after
+        if action not in after:
+            self._arrive()
+            outcome = self._environment.step(action)
+            # Only the horizon cuts an episode off: a state may be met at any turn.
+            after[action] = self._met(
+                outcome.observation, float(outcome.success or 0), outcome.terminated
+            )
+        return after[action]
+
+    def _arrive(self) -> None:
+        """Put the environment to this moment."""
+        if self._stands is not self._here:
+            self._environment.restore(self._here.snapshot)
+            self._stands = self._here
+
+    def _met(self, shown: Observation, reached: float, is_end: bool) -> Moment:
+        """Return the moment at which the environment stands."""
+        snapshot = key = self._environment.snapshot()
+        try:
+            hash(snapshot)
+        except TypeError:
+            # Snapshots that cannot be compared are all different.
+            key = object()
+        if key not in self._known:
+            self._known[key] = Moment(
+                number=len(self._known),
+                snapshot=snapshot,
+                reached=reached,
+                is_end=is_end,
+                actions=shown.actions,
+            )
+        self._stands = self._known[key]
+        return self._stands
 
 
 def goals_of(environment: Environment) -> Goals:
