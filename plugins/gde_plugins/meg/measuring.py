@@ -12,10 +12,13 @@ from gde.data.mdp import Policy, TabularMDP
 from gde.data.plan import Choice
 from gde.parts.environment import Environment, HasMDP
 from gde_plugins.meg.causal.diagram import Diagram, Node
-from gde_plugins.meg.causal.known import optimal, towards_utilities
 from gde_plugins.meg.causal.libraries import from_pgmpy
-from gde_plugins.meg.causal.parametric import towards_weighted_utilities
 from gde_plugins.meg.causal.targets import target_variables
+from gde_plugins.meg.causal.utilities import (
+    optimal,
+    towards_utilities,
+    towards_weighted_utilities,
+)
 from gde_plugins.meg.reading import (
     asked_policy,
     is_record,

@@ -4,13 +4,16 @@ and 4).
 
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import joint
-from gde_plugins.meg.causal.known import optimal, towards_utilities
 from gde_plugins.meg.causal.libraries import from_pgmpy
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import mouse
-from gde_plugins.meg.causal.parametric import towards_weighted_utilities
 from gde_plugins.meg.causal.recall import with_recall
 from gde_plugins.meg.causal.targets import target_variables
+from gde_plugins.meg.causal.utilities import (
+    optimal,
+    towards_utilities,
+    towards_weighted_utilities,
+)
 
 __all__ = [
     "Diagram",
