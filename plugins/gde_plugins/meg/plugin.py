@@ -61,6 +61,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-bound",
+            version=2,
             summary="a lower bound of goal-directedness in worlds that are too large to tabulate",
             config=BoundConfig,
             make="gde_plugins.meg.metrics.bound:measures_bound",
@@ -70,6 +71,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-known",
+            version=2,
             summary="goal-directedness towards the reward of the world's model, in nats",
             config=MegConfig,
             group="meg",
@@ -79,6 +81,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-to",
+            version=2,
             summary="goal-directedness towards each state feature, e.g. key or wall",
             config=MegConfig,
             group="meg",
@@ -88,6 +91,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-unknown",
+            version=2,
             summary="goal-directedness towards any utility that is linear in the state features",
             config=MegConfig,
             group="meg",
@@ -97,6 +101,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-verdict",
+            version=2,
             summary="is the agent directed towards its goal or away from it? A test against counterfactual goals",
             config=VerdictConfig,
             group="meg",
