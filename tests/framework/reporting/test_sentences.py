@@ -1,9 +1,13 @@
 """The sentences of verdicts, on screen, page and in comparisons."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
+from gde.reporting.contest import own_verdicts
 from gde.reporting.sentences import sentences, told
 
 DIRECTED = Measure(
@@ -70,3 +74,21 @@ def test_measures_without_a_sentence_say_nothing() -> None:
 def test_numbers_that_a_sentence_tells_are_known() -> None:
     assert told(DIRECTED) >= {"directed", "directed.share", "directed.found"}
     assert told(Measure(name="x", title="X", unit="share")) == set()
+
+
+def test_the_verdicts_of_variants_are_a_family() -> None:
+    """What is clear alone need not be among others; conditions count no further."""
+    part = one("directed", 0.04, "probability", verdict="shown", size="7")
+    results = {}
+    for name, p_value in (("a", 0.03), ("b", 0.001), ("c", None)):
+        verdict = one("directed", p_value, "probability", verdict="shown")
+        results[name] = SimpleNamespace(measurements=[verdict, part], meanings=MEANINGS)
+    family: Any = SimpleNamespace(results={**results, "d": results["a"]})
+    first, second, third, _ = own_verdicts(family)
+    assert first.startswith("a: Directed: not shown (p 0.030). After Holm over 4 var")
+    assert first.endswith("p 0.060.")
+    assert second.startswith("b: Directed: shown (p 0.001).")
+    assert third == "c: Directed: too few worlds."
+
+    alone: Any = SimpleNamespace(results={"a": results["a"]})
+    assert own_verdicts(alone) == ["a: Directed: shown (p 0.030)."]
