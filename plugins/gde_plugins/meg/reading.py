@@ -25,13 +25,14 @@ SEEDS = 50
 
 
 def started(choice: Choice) -> Environment:
-    """Make the environment of a choice that holds its part."""
+    """Begin the first episode of the environment of a choice that holds its part."""
     offer = choice.part
     if not isinstance(offer, Offer):
         raise ValueError(
             f"world: wanted a choice made by from_gymnasium, got one of {choice.name!r}"
         )
     environment: Environment = offer.made(offer.config(**choice.config), OutsideRun())
+    environment.reset(0)
     return environment
 
 

@@ -92,8 +92,10 @@ def test_an_object_with_predict_is_asked_in_every_state() -> None:
 
 def test_a_table_of_gymnasium() -> None:
     lake = mdp_of(gymnasium.make("FrozenLake-v1", is_slippery=False), discount=0.9)
-    found = measure(lake, soft_policy(lake, inf, None))
-    assert found.share_of_optimal == pytest.approx(1)
+    best = soft_policy(lake, inf, None)
+    assert measure(lake, best).share_of_optimal == pytest.approx(1)
+    chosen = from_gymnasium("FrozenLake-v1", is_slippery=False, discount=0.9)
+    assert measure(chosen, best).share_of_optimal == pytest.approx(1)
 
 
 def test_a_log_is_measured_with_an_interval() -> None:
