@@ -167,7 +167,7 @@ def _check(of: Any, given: Mapping[str, Any], whose: str = "") -> None:
 def explained(error: ValidationError, whose: str) -> ConfigError:
     """Pydantic's error as one line: the field, the expected and the actual value."""
     problems = error.errors()
-    wanted = " or ".join(dict.fromkeys(map(_wanted, problems)))
+    wanted = " or ".join(dict.fromkeys(map(expected, problems)))
     first = problems[0]
     if first["type"] == "missing" and len(first["loc"]) == 1:
         field = f"{whose}.{first['loc'][0]}"
@@ -182,7 +182,7 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
     return ConfigError(f"{whose}: wanted {wanted}, got {shown}")
 
 
-def _wanted(problem: Mapping[str, Any]) -> str:
+def expected(problem: Mapping[str, Any]) -> str:
     """The value that a field wants, in the words of a message."""
     kind = problem["type"]
     got = problem["input"]

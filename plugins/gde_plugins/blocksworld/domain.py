@@ -1,11 +1,18 @@
 """The four operators in PDDL, and domains with other names for them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from gde_plugins.blocksworld.pddl import Expression, parse, section, words
+from gde_plugins.blocksworld.pddl import (
+    ANYTHING,
+    Expression,
+    PddlError,
+    parse,
+    typed,
+    words,
+)
 
 Atom = tuple[str, ...]
 """A predicate and its arguments."""
@@ -27,6 +34,23 @@ DOMAIN = """(define (domain blocksworld-4ops)
                  (not (on ?0 ?1)) (not (clear ?0)) (not (handempty)))))"""
 
 
+SECTIONS = {
+    "domain": True,
+    ":requirements": False,
+    ":types": False,
+    ":constants": False,
+    ":predicates": True,
+    ":functions": False,
+    ":action": False,
+}
+"""The sections of a domain, and whether it needs them."""
+KEYS = {":parameters": 0, ":precondition": 0, ":effect": 0}.keys()
+"""What an action has."""
+COST = ["total-cost"]
+CONDITION = "atoms joined by `and` alone"
+"""What goals and preconditions may be."""
+
+
 class Operator(NamedTuple):
     """Preconditions and effects of an operator, whose blocks are called ?0 and ?1."""
 
@@ -42,64 +66,152 @@ class Operator(NamedTuple):
         return Operator(*parts)
 
 
-def read_domain(text: str) -> tuple[dict[str, int], dict[str, Operator]]:
-    """Read the number of arguments of each predicate, and the operators.
+@dataclass(frozen=True)
+class Domain:
+    """What a domain says."""
+
+    predicates: Mapping[str, int]
+    """Predicate to its number of arguments."""
+    operators: Mapping[str, Operator]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Type to the one that it is a kind of."""
+    constants: Mapping[str, str] = field(default_factory=dict)
+    """Object of every problem to its type."""
+    moved: frozenset[str] = frozenset()
+    """Types that an object must have to be a parameter of every operator."""
+
+    def kinds_of(self, kind: str) -> Iterator[str]:
+        """Yield a type and those that it is a kind of."""
+        for _ in range(len(self.kinds) + 1):
+            yield kind
+            kind = self.kinds.get(kind, ANYTHING)
+
+
+def read_domain(text: str) -> Domain:
+    """Read a domain of operators whose meaning is in their preconditions and effects.
 
     Raises:
-        ValueError: the text is no domain.
+        PddlError: the text is none, or says more.
     """
-    domain = parse(text)
-    predicates: dict[str, int] = {}
-    for name, *arguments in section(domain, ":predicates"):
-        predicates[str(name)] = len(words(arguments))
+    sections = parse(text, SECTIONS)
+    predicates = {}
+    for each in sections[":predicates"][0].inner:
+        name, *arguments = each
+        predicates[str(name)] = len(typed(Expression(each.line, arguments)))
     operators: dict[str, Operator] = {}
-    for each in domain:
-        if each[0] == ":action":
-            operators[str(each[1])] = _read_action(each[2:])
-    return predicates, operators
-
-
-def _read_action(expression: Expression) -> Operator:
-    """Read an operator; negative preconditions are ignored."""
-    # Keywords and values alternate.
-    parts: dict[Any, Any] = dict(zip(expression[::2], expression[1::2], strict=False))
-    blocks: dict[str, str] = {}
-    for block in words(parts.get(":parameters", [])):
-        blocks[block] = f"?{len(blocks)}"
-
-    def atoms(key: str, affirmed: bool) -> frozenset[Atom]:
-        found = set()
-        for (name, *rest), is_affirmed in literals(parts.get(key, [])):
-            if is_affirmed == affirmed:
-                found.add((name, *(blocks.get(each, each) for each in rest)))
-        return frozenset(found)
-
-    return Operator(
-        needs=atoms(":precondition", affirmed=True),
-        adds=atoms(":effect", affirmed=True),
-        removes=atoms(":effect", affirmed=False),
+    moved: set[str] = set()
+    costs: set[float] = set()
+    for each in sections[":action"]:
+        name, operator, kinds, cost = _read_action(each)
+        operators[name] = operator
+        moved.update(kinds)
+        costs.add(cost)
+        if len(costs) > 1:
+            raise each.refused("the same cost of every action")
+    return Domain(
+        predicates=predicates,
+        operators=operators,
+        kinds=_typed(sections[":types"]),
+        constants=_typed(sections[":constants"]),
+        moved=frozenset(moved - {ANYTHING}),
     )
 
 
-def literals(expression: Expression | str) -> Iterator[tuple[Atom, bool]]:
-    """Yield the atoms of a conjunction, and whether each is affirmed.
+def _typed(sections: list[Expression]) -> dict[str, str]:
+    """The names of a section that may be missing, with their types."""
+    for each in sections:
+        return typed(Expression(each.line, each[1:]))
+    return {}
+
+
+def _read_action(
+    action: Expression,
+) -> tuple[str, Operator, Iterable[str], float]:
+    """Read the name of an operator, itself, the types of its parameters and its cost."""
+    _, name, *rest = [*action, ""]
+    # Keywords and values alternate.
+    parts = dict(zip(map(str, rest[::2]), rest[1::2], strict=False))
+    if not parts.keys() <= KEYS or 2 * len(parts) != len(action) - 2:
+        raise action.refused(f"{', '.join(KEYS)} of an action, each once")
+    given: dict[str, Expression] = {}
+    for key in KEYS:
+        part = parts.get(key, Expression(action.line, ["and"]))
+        if isinstance(part, str):
+            raise action.refused(f"parentheses after {key}")
+        given[key] = part
+    kinds = typed(given[":parameters"]) if ":parameters" in parts else {}
+    blocks = {block: f"?{number}" for number, block in enumerate(kinds)}
+
+    def ours(atom: Expression) -> Atom:
+        predicate, *arguments = words(atom)
+        return (predicate, *(blocks.get(each, each) for each in arguments))
+
+    needs = set()
+    for part in conjuncts(given[":precondition"]):
+        match part:
+            case ["not", ["=", str(one), str(other)]] if one != other:
+                # No block is ever on itself, so this says nothing.
+                pass
+            case _:
+                needs.add(ours(affirmed(part)))
+    adds, removes = set(), set()
+    cost = 0.0
+    for part in conjuncts(given[":effect"]):
+        match part:
+            case ["increase", [*what], str(amount)] if what == COST:
+                cost += number(part, amount)
+            case ["not", Expression() as atom]:
+                removes.add(
+                    ours(affirmed(atom, "effects of atoms and their negations"))
+                )
+            case _:
+                adds.add(ours(affirmed(part, "effects of atoms and their negations")))
+    operator = Operator(frozenset(needs), frozenset(adds), frozenset(removes))
+    return str(name), operator, kinds.values(), cost
+
+
+def number(whole: Expression, text: str) -> float:
+    """Return a cost.
 
     Raises:
-        ValueError: the expression is no conjunction of atoms and their negations.
+        PddlError: it is no number from 0 on.
     """
-    match expression:
-        case str():
-            raise ValueError(f"a condition in parentheses, got {expression!r}")
-        case ["and", *parts]:
-            for each in parts:
-                yield from literals(each)
-        case ["not", [*atom]]:
-            yield words(atom), False
-        case [_, *_]:
-            yield words(expression), True
+    if not text.replace(".", "", 1).isdecimal():
+        raise whole.refused("a number")
+    return float(text)
 
 
-PREDICATES, OPERATORS = read_domain(DOMAIN)
+def conjuncts(expression: Expression) -> Iterator[Expression]:
+    """Yield the parts of a conjunction.
+
+    Raises:
+        PddlError: a part is not in parentheses.
+    """
+    if expression and expression[0] == "and":
+        for each in expression.inner:
+            yield from conjuncts(each)
+    elif expression:
+        yield expression
+
+
+def affirmed(atom: Expression, wanted: str = CONDITION) -> Expression:
+    """Return an atom.
+
+    Raises:
+        PddlError: it is a condition of another form.
+    """
+    if atom[0] in FORMS or not all(isinstance(each, str) for each in atom):
+        raise atom.refused(wanted)
+    return atom
+
+
+FORMS = {
+    *("not", "or", "imply", "forall", "exists", "when", "either", "preference"),
+    *("=", "<", ">", "<=", ">=", "increase", "decrease", "assign"),
+}
+"""Words of PDDL that are no predicates."""
+DOMAIN_READ = read_domain(DOMAIN)
+PREDICATES, OPERATORS = DOMAIN_READ.predicates, DOMAIN_READ.operators
 """Predicate to its number of blocks, and the operators by name."""
 
 
@@ -113,28 +225,44 @@ class Terms:
     operators: Mapping[str, str] = field(
         default_factory=lambda: {name: name for name in OPERATORS}
     )
+    domain: Domain = field(default=DOMAIN_READ, compare=False)
+    """What else it says."""
+
+    @property
+    def idle(self) -> Set[str]:
+        """Predicates that no operator mentions, and which therefore mean nothing."""
+        return self.domain.predicates.keys() - {*self.predicates.values()}
 
 
 def read_terms(text: str) -> Terms:
     """Read the names of a PDDL domain.
 
+    Predicates that no operator mentions have no meaning.
+
     Raises:
-        ValueError: the text is no domain, or not the blocks world under other names.
+        PddlError: the text is no domain, or not the blocks world under other names.
     """
-    predicates, operators = read_domain(text)
+    domain = read_domain(text)
+    operators = domain.operators
     name_of = {operator: name for name, operator in operators.items()}
+    used: set[str] = set()
+    for operator in operators.values():
+        for atoms in operator:
+            used.update(name for name, *_ in atoms)
 
     # Names say nothing: try every assignment of predicates until the operators agree.
-    has_as_many = len(predicates) == len(PREDICATES) and len(operators) == 4
-    for names in permutations(predicates) if has_as_many else ():
-        if [predicates[name] for name in names] != [*PREDICATES.values()]:
+    names = [name for name in domain.predicates if name in used]
+    has_as_many = len(used) == len(names) == len(PREDICATES) and len(operators) == 4
+    for chosen in permutations(names) if has_as_many else ():
+        if [domain.predicates[name] for name in chosen] != [*PREDICATES.values()]:
             continue
-        theirs = dict(zip(PREDICATES, names, strict=True))
+        theirs = dict(zip(PREDICATES, chosen, strict=True))
         found = {}
         for name, operator in OPERATORS.items():
             found[name] = name_of.get(operator.renamed(theirs), "")
         if all(found.values()):
-            return Terms(theirs, found)
-    raise ValueError(
-        "a domain with the four operators of the blocks world, under whatever names; it is another"
+            return Terms(theirs, found, domain)
+    raise PddlError(
+        "wanted a domain with the four operators of the blocks world, under whatever names; it is another",
+        1,
     )

@@ -5,9 +5,18 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from gde_plugins.blocksworld.arrangement import HAND, TABLE, Below, held, tops
-from gde_plugins.blocksworld.domain import PREDICATES, Atom, Terms, literals
+from gde_plugins.blocksworld.domain import (
+    COST,
+    PREDICATES,
+    Atom,
+    Domain,
+    Terms,
+    affirmed,
+    conjuncts,
+    number,
+)
 from gde_plugins.blocksworld.goal import Goal, contradiction
-from gde_plugins.blocksworld.pddl import one, parse, section, words
+from gde_plugins.blocksworld.pddl import Expression, PddlError, parse, typed, words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +92,19 @@ def _written(atoms: Sequence[Atom], terms: Mapping[str, str]) -> str:
     return " ".join(written)
 
 
+SECTIONS = {
+    "problem": True,
+    ":domain": False,
+    ":requirements": False,
+    ":objects": False,
+    ":init": True,
+    ":goal": True,
+    ":metric": False,
+}
+"""The sections of a problem, and whether it needs them."""
+ATOMS = "atoms in :init"
+
+
 def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     """Read a problem from its PDDL.
 
@@ -90,52 +112,61 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
         ValueError: the text is no problem of the blocks world in these terms, or cannot
             be solved, with the proof.
     """
-    sections = parse(text)
-    blocks = words(one(sections, ":objects")[1:])
-    if not blocks or len({*blocks}) < len(blocks):
-        raise ValueError(
-            f"blocks of different names under :objects, got {' '.join(blocks) or 'none'}"
-        )
-
-    start = []
-    for each in section(sections, ":init"):
-        start.append(_ours(words(each), blocks, terms))
-    goal = []
-    for part in one(sections, ":goal")[1:]:
-        for atom, is_affirmed in literals(part):
-            condition = _ours(atom, blocks, terms)
-            if not is_affirmed or condition[0] == "holding":
-                raise ValueError(
-                    f"a goal of on, ontable, clear and handempty without negations, got {atom}"
-                )
-            goal.append(condition)
+    sections = parse(text, SECTIONS)
+    for each in sections[":metric"]:
+        if each[1:] != ["minimize", COST]:
+            raise each.refused("(:metric minimize (total-cost)) or none")
+    blocks = _blocks(sections[":objects"], terms.domain)
+    (init,) = sections[":init"]
+    (goal,) = sections[":goal"]
     return Problem(
         name=name,
         blocks=blocks,
-        start=_start(start, blocks),
-        goal=_goal(goal, blocks),
+        start=_start(init, blocks, terms),
+        goal=_goal(goal, blocks, terms),
         terms=terms,
     )
 
 
-def _ours(atom: Atom, blocks: tuple[str, ...], terms: Terms) -> Atom:
+def _blocks(sections: Sequence[Expression], domain: Domain) -> tuple[str, ...]:
+    kinds = {**domain.constants}
+    for each in sections:
+        kinds.update(typed(Expression(each.line, each[1:])))
+        for block, kind in kinds.items():
+            if not domain.moved <= {*domain.kinds_of(kind)}:
+                wanted = f"objects that every operator takes, not {block} - {kind}"
+                raise each.refused(wanted)
+    if not kinds:
+        raise PddlError("wanted blocks under :objects, got none", 1)
+    return tuple(kinds)
+
+
+def _ours(atom: Expression, blocks: tuple[str, ...], terms: Terms) -> Atom:
     """Return an atom of a domain in our names."""
     ours = {theirs: name for name, theirs in terms.predicates.items()}
-    theirs, *arguments = atom
+    theirs, *arguments = words(atom)
     if theirs not in ours:
-        raise ValueError(
-            f"one of {', '.join(ours)}, got {theirs!r}: give its folder the domain.pddl that it is written in"
+        raise atom.refused(
+            f"one of {', '.join(ours)} (or a file of the domain that it is written in)"
         )
     n_blocks = PREDICATES[ours[theirs]]
     if len(arguments) != n_blocks or not set(arguments) <= set(blocks):
-        raise ValueError(
-            f"{theirs} of {n_blocks} of the blocks {' '.join(blocks)}, got {atom}"
-        )
+        raise atom.refused(f"{theirs} of {n_blocks} of the blocks {' '.join(blocks)}")
     return (ours[theirs], *arguments)
 
 
-def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
+def _start(init: Expression, blocks: tuple[str, ...], terms: Terms) -> Below:
     """Return the first arrangement; all atoms must agree with it."""
+    atoms = []
+    for each in init.inner:
+        match each:
+            case ["=", [*what], str(amount)] if what == COST:
+                number(each, amount)
+            case [str(predicate), *_] if predicate in terms.idle:
+                affirmed(each, ATOMS)
+            case _:
+                atoms.append(_ours(affirmed(each, ATOMS), blocks, terms))
+
     places: dict[str, int] = {}
     for atom in atoms:
         match atom:
@@ -148,16 +179,16 @@ def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
             case _:
                 continue
         if places.setdefault(block, place) != place:
-            raise ValueError(f"one place for {block} at first, got two")
+            raise init.refused(f"one place for {block} at first, not two")
     for name in blocks:
         if name not in places:
-            raise ValueError(f"a place for every block at first, got none for {name}")
+            raise init.refused(f"a place for {name} at first")
     below = tuple(places[name] for name in blocks)
 
     pairs = [(atom[1], atom[2]) for atom in atoms if atom[0] == "on"]
     proof = contradiction(pairs, (), ())
     if proof:
-        raise ValueError(f"towers of blocks at first, but {proof}")
+        raise init.refused(f"towers of blocks at first (here {proof})")
 
     # The places alone give all other facts, so what is stated must be exactly these.
     true = facts(below, blocks)
@@ -165,17 +196,23 @@ def _start(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Below:
     if odd or below.count(HAND) > 1:
         # Without a difference, two blocks are held.
         first = " ".join(odd[0]) if odd else "holding"
-        raise ValueError(f"a start that agrees with itself, it does not in {first}")
+        raise init.refused(f"a start that agrees with itself, also in {first}")
     return below
 
 
-def _goal(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Goal:
+def _goal(goal: Expression, blocks: tuple[str, ...], terms: Terms) -> Goal:
+    atoms = []
+    for whole in goal.inner:
+        for each in conjuncts(whole):
+            atoms.append(_ours(affirmed(each), blocks, terms))
+            if atoms[-1][0] == "holding":
+                raise each.refused("a goal of on, ontable, clear and handempty")
     on = [(atom[1], atom[2]) for atom in atoms if atom[0] == "on"]
     on_table = [atom[1] for atom in atoms if atom[0] == "ontable"]
     clear = [atom[1] for atom in atoms if atom[0] == "clear"]
     proof = contradiction(on, on_table, clear)
     if proof:
-        raise ValueError(f"a problem that can be solved, but in its goal {proof}")
+        raise goal.refused(f"a problem that can be solved (here {proof})")
 
     under = {blocks.index(upper): blocks.index(lower) for upper, lower in on}
     for block in on_table:

@@ -1,6 +1,7 @@
 """Problems from a folder, and random problems."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
@@ -8,15 +9,17 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from gde.errors import ConfigError, GdeError
+from gde.errors import ConfigError
+from gde.foreign import ForeignFile
 from gde.seeding import generator
 from gde_plugins.blocksworld.arrangement import TABLE, Below
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.domain import Terms, read_terms
 from gde_plugins.blocksworld.goal import Goal
+from gde_plugins.blocksworld.pddl import PddlError, kind_of
 from gde_plugins.blocksworld.problem import Problem, read_pddl
 
-DOMAIN = "domain.pddl"
+SETTING = "env.problems"
 REDRAWN = 64
 """Goals that are drawn beside the one of a problem."""
 
@@ -30,7 +33,7 @@ class Listed:
 
     name: str
     """Path within the folder."""
-    path: Path
+    file: ForeignFile
     terms: Terms
 
     def read(self) -> Problem:
@@ -39,60 +42,59 @@ class Listed:
         Raises:
             GdeError: the file cannot be read, or the problem cannot be solved.
         """
+        text = self.file.text(errors="replace")
         try:
-            return read_pddl(
-                self.path.read_text(encoding="utf-8"),
-                self.name.removesuffix(".pddl"),
-                self.terms,
-            )
-        except OSError as error:
-            raise GdeError(f"problem {self.path}: {error.strerror}") from error
-        # An error of the encoding is a ValueError, too.
+            return read_pddl(text, self.name.removesuffix(".pddl"), self.terms)
         except ValueError as error:
-            raise GdeError(f"problem {self.path}: wanted {error}") from error
+            raise self.file.refused(str(error), getattr(error, "line", None)) from error
 
     @property
     def digest(self) -> str:
         """Equal for equal files."""
-        return sha256(self.path.read_bytes()).hexdigest()[:16]
+        return sha256(self.file.path.read_bytes()).hexdigest()[:16]
 
 
 def listed_problems(folder: Path | None) -> tuple[Listed, ...]:
     """List the problem files of a folder, sorted by path; none without a folder.
+
+    A file that defines a domain is told apart by its content, whatever its name.
 
     Raises:
         ConfigError: the folder holds no problem, or the domain of another world.
     """
     if folder is None:
         return ()
-    root = folder
-    paths = sorted(path for path in root.rglob("*.pddl") if path.name != DOMAIN)
-    if not paths:
+    problems = []
+    domains: dict[Path, list[ForeignFile]] = {}
+    for path in sorted(folder.rglob("*.pddl")):
+        file = ForeignFile(SETTING, path)
+        if kind_of(file.text(errors="replace")) == "domain":
+            domains.setdefault(path.parent, []).append(file)
+        else:
+            problems.append(file)
+    if not problems:
         raise ConfigError(
             f"env.problems: wanted a folder with problems in PDDL (*.pddl), got none in {folder}"
         )
-    terms: dict[Path, Terms] = {}
+    read = cache(_terms)
     listed = []
-    for path in paths:
-        # Many problems share a domain, which is read once per folder.
-        folder_of_path = path.parent
-        if folder_of_path not in terms:
-            terms[folder_of_path] = _terms(folder_of_path, root)
-        name = path.relative_to(root).as_posix()
-        listed.append(Listed(name, path, terms[folder_of_path]))
+    for file in problems:
+        nearest = next(filter(None, map(domains.get, file.path.parents)), [])
+        if len(nearest) > 1:
+            names = " and ".join(each.path.name for each in nearest)
+            raise nearest[0].refused(f"wanted one domain in a folder, got {names}")
+        # Many problems share a domain, which is read once.
+        terms = read(nearest[0]) if nearest else Terms()
+        name = file.path.relative_to(folder).as_posix()
+        listed.append(Listed(name, file, terms))
     return tuple(listed)
 
 
-def _terms(folder: Path, root: Path) -> Terms:
-    """Read the nearest domain from the folder upwards, as far as the root."""
-    while not (folder / DOMAIN).is_file():
-        if folder == root:
-            return Terms()
-        folder = folder.parent
+def _terms(file: ForeignFile) -> Terms:
     try:
-        return read_terms((folder / DOMAIN).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"env.problems: {folder / DOMAIN}: wanted {error}") from error
+        return read_terms(file.text(errors="replace"))
+    except PddlError as error:
+        raise file.refused(str(error), error.line) from error
 
 
 def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
