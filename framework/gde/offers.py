@@ -49,6 +49,8 @@ class Capability(StrEnum):
     """
     WORLDS = "worlds"
     """A list of worlds, for some configurations at least."""
+    REMARKS = "remarks"
+    """Sentences on the worlds for the readers of a result."""
     MAP = "map"
     """World and state facts that `gde.data.cell_map` reads as a map of named kinds of
     cells.

@@ -35,7 +35,7 @@ from gde.stages.asking import Decorator, Journaled
 from gde.stages.context import Resources, RunContext
 from gde.stages.replaying import problem_of
 from gde.stages.rewarding import Shown
-from gde.stages.rollout import episode_keys, list_worlds, seed_of
+from gde.stages.rollout import episode_keys, list_worlds, remarks, seed_of
 
 QUESTIONS = 3
 """Worlds in which the agent is asked until it gives a usable answer: one answer in
@@ -63,7 +63,7 @@ class Preflight:
     """The plan with the settings that its models turned out to need."""
     how: How
     notes: tuple[str, ...] = ()
-    """Sentences on what was changed."""
+    """Sentences on the worlds, and on what was changed."""
     readings: tuple[str, ...] = ()
     """The agent's first answers, and how each was read."""
     estimates: tuple[Estimate, ...] = ()
@@ -110,12 +110,14 @@ def preflight(
     """
     ready = prepare(plan, catalogue, how)
     served = [label for label, model in ready.models.items() if _is_served(model)]
-    if not served:
-        return Preflight(plan=plan, how=ready.how)
     with closing(Resources(ready)) as resources:
+        said = remarks(ready, resources)
+        if not served:
+            return Preflight(plan=plan, how=ready.how, notes=said)
         questions = _Questions(name, plan, ready, resources, served, count(ready))
         finished(questions.ask_all())
-    return questions.result()
+    found = questions.result()
+    return replace(found, notes=(*said, *found.notes))
 
 
 def _is_served(model: Chosen) -> bool:

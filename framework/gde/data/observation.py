@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 from gde.data.json import Json
@@ -9,6 +10,10 @@ from gde.data.json import Json
 OBJECTIVE = "objective"
 """The fact of a world with its objective in words. A run records it for every world
 without it.
+"""
+IMPOSSIBLE = "impossible"
+"""The fact of a world with the proof that nothing reaches its goal. Where optimal
+actions are known, the optimum of its first moment says so too.
 """
 
 
@@ -42,9 +47,16 @@ class Optimum:
     actions: tuple[str, ...]
     """All optimal actions; empty where no action leads to the goal any longer."""
     value: float | None = None
-    """Optimal expected return from here on; None where it is not known."""
+    """Optimal expected return from here on; None where it is not known, -inf where the
+    goal is proved to be out of reach.
+    """
     means: str = ""
     """The method that found it, e.g. "exact search" or "the expert's path"."""
+
+    @classmethod
+    def out_of_reach(cls, means: str) -> "Optimum":
+        """No action leads to the goal; `means` is the method of the proof."""
+        return cls(actions=(), value=-inf, means=means)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -259,6 +259,8 @@ class Subject:
     """The agent's language model as named in the plan; empty where it has none."""
     worlds: int = 0
     """Worlds of the episodes that did not fail."""
+    impossible: int = 0
+    """Of these, the worlds whose goal is proved to be out of reach of everything."""
     episodes: int = 0
     failed: int = 0
     """Episodes that failed."""

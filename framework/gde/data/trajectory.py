@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal, get_args
 
 from gde.data.completion import Completion
 from gde.data.json import Labels
-from gde.data.observation import Observation, State, World
+from gde.data.observation import IMPOSSIBLE, Observation, State, World
 
 Status = Literal[
     "ok", "invalid_action", "unparsable", "empty", "refusal", "truncated", "error"
@@ -102,6 +103,11 @@ class Turn:
     value: float | None = None
     """Optimal expected return before the decision, where the environment knows it."""
 
+    @property
+    def out_of_reach(self) -> bool:
+        """Whether the goal is proved to be out of reach before the decision."""
+        return self.value == -inf
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
@@ -130,6 +136,18 @@ class Trajectory:
             before.append(previous)
             previous = turn.decision.action or ""
         return tuple(before)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether it is proved that nothing reaches the goal of this world."""
+        if IMPOSSIBLE in self.world.facts:
+            return True
+        return bool(self.turns) and self.turns[0].out_of_reach
+
+    @property
+    def lost(self) -> bool:
+        """Whether the agent is proved to have put the goal out of reach."""
+        return not self.impossible and any(turn.out_of_reach for turn in self.turns)
 
     @property
     def success(self) -> float | None:

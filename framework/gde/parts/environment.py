@@ -64,6 +64,18 @@ class HasWorlds(Protocol):
 
 
 @runtime_checkable
+class HasRemarks(Protocol):
+    """Capability REMARKS: readers of a result should know more about the worlds."""
+
+    def remarks(self) -> Sequence[str]:
+        """A sentence on each: how many records of a file were left out, and why
+        (`gde.foreign.Account`), or which of two readings a default has.
+
+        They are shown before a run and with its result.
+        """
+
+
+@runtime_checkable
 class HasState(Protocol):
     """Capability STATE: the environment knows its true state."""
 

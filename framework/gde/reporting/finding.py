@@ -242,6 +242,8 @@ def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
         limits.append(f"{of.unusable} of {of.turns} answers unusable")
     if of.failed:
         limits.append(f"{of.failed} of {of.episodes} episodes failed")
+    if of.impossible:
+        limits.append(f"{of.impossible} of {of.worlds} worlds cannot be solved")
     limits += _noticed(str(result.provenance.get("notice") or ""))
     for probe in found[:1]:
         limits += _not_better(probe)
@@ -308,6 +310,12 @@ def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
         notes.append(
             f"{of.retried} of {episodes} were retried after a failure; see provenance.retried."
         )
+    if of.impossible:
+        worlds = plural(of.worlds, "world")
+        notes.append(f"{of.impossible} of {worlds} cannot be solved.")
+    remarks = result.provenance.get("remarks")
+    if isinstance(remarks, list):
+        notes += [f"{one}." for one in remarks]
     if of.unusable:
         answers = plural(of.turns, "answer")
         notes.append(

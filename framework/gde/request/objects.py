@@ -32,6 +32,7 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
     Capability.SNAPSHOT: ("snapshot", "restore"),
     Capability.SIMULATOR: ("reseed",),
     Capability.WORLDS: ("worlds",),
+    Capability.REMARKS: ("remarks",),
 }
 """The methods that show that an object gives a capability. MAP, which only the record
 shows, follows from STATE.

@@ -28,13 +28,18 @@ from gde.stages.models import notes_of
 from gde.stages.progress import Listeners, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
-from gde.stages.rollout import count_episodes, digest, list_worlds
+from gde.stages.rollout import (
+    count_episodes,
+    digest,
+    list_worlds,
+    remarks,
+)
 from gde.stages.telling import telling
 from gde.store import manifest
 from gde.store.damage import decoding
 from gde.store.facts import begin_sets
 from gde.store.folder import RunFolder
-from gde.store.journal import JUDGED, RESUMED, RETRIED, Journal
+from gde.store.journal import JUDGED, REMARKS, RESUMED, RETRIED, Journal
 from gde.store.rewards import judged
 
 
@@ -83,6 +88,8 @@ class Pipeline:
         worlds = list_worlds(ready, self.resources)
         total = count_episodes(ready, worlds)
         origin = self.begin(total, digest(worlds))
+        if remarked := remarks(ready, self.resources):
+            self.journal.note(REMARKS, [*remarked])
         hook = ready.catalogue.plugins.manager.hook
         call_each(
             hook.gde_run_started, warnings.warn, plan=ready.plan, provenance=origin
@@ -239,6 +246,8 @@ class Pipeline:
             **with_models(self.made_by, self.ready.how, notes_of(self.journal)),
             "rolled_out_with": self.journal.noted("provenance"),
         }
+        if remarked := self.journal.noted(REMARKS):
+            found["remarks"] = remarked
         if resumed := self.journal.noted(RESUMED):
             found["resumed_with"] = resumed
         if retried := self.journal.noted(RETRIED):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,9 @@ def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in found.items():
         if isinstance(value, np.ndarray):
             found[name] = value.tolist()
+        # JSON has no infinite numbers.
+        elif value == -inf:
+            found[name] = "-inf"
     return found
 
 
@@ -69,7 +73,7 @@ def _turn(plain: Mapping[str, Any]) -> Turn:
         success=plain["success"],
         state=_state(plain["state"]),
         optimal=_tuple(plain["optimal"]),
-        value=plain["value"],
+        value=None if plain["value"] is None else float(plain["value"]),
     )
 
 

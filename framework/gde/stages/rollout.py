@@ -49,6 +49,17 @@ def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
         return tuple(environment.worlds())
 
 
+def remarks(ready: Ready, resources: Resources) -> tuple[str, ...]:
+    """What the environments of a plan remark on their worlds, each sentence once."""
+    said: dict[str, None] = {}
+    for condition in ready.conditions:
+        chosen = condition.environment
+        if Capability.REMARKS in chosen.entry.offer.gives:
+            with closing(resources.make(chosen)) as environment:
+                said.update(dict.fromkeys(environment.remarks()))
+    return tuple(said)
+
+
 def digest(worlds: Listed) -> str:
     """Hash the lists of worlds; empty if there are none."""
     if not any(worlds):

@@ -19,7 +19,7 @@ from gde.data.activations import Intervention
 from gde.data.completion import Completion
 from gde.data.episode_table import Head
 from gde.data.json import Labels
-from gde.data.observation import State, World
+from gde.data.observation import IMPOSSIBLE, State, World
 from gde.data.result import UnusableAnswers
 from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import RunFailed, RunFolderError
@@ -34,6 +34,8 @@ RESUMED = "resumed with"
 """The note of other software than the run began with, once for each change of it."""
 JUDGED = "judged by"
 """The note of the versions that judged, by reward model."""
+REMARKS = "remarks"
+"""The note of what the environments remark on their worlds."""
 RETRIED = "retried"
 """The note of episodes that were begun anew after they had failed, with the reasons."""
 TRACEBACK = "traceback of "
@@ -504,11 +506,18 @@ class Journal(Database):
             " count(DISTINCT CASE WHEN ending <> 'failed' THEN world_id END) AS worlds"
             " FROM episodes WHERE ending IS NOT NULL"
         )
+        # The least double is minus infinity, see `Trajectory.impossible`.
+        (unsolvable,) = self.query(
+            "SELECT count(DISTINCT world_id) AS impossible FROM episodes LEFT JOIN turns"
+            " ON turns.episode = episodes.episode AND turn = 0 WHERE ending IS NOT NULL AND ending <> 'failed'"
+            " AND (value = -9e999 OR CASE WHEN json_valid(facts) THEN json_extract(facts, ?) END IS NOT NULL)",
+            (f"$.{IMPOSSIBLE}",),
+        )
         (answers,) = self.query(
             "SELECT count(*) AS turns, coalesce(sum(status <> 'ok'), 0) AS unusable"
             " FROM turns JOIN episodes USING (episode) WHERE ending IS NOT NULL AND ending <> 'failed'"
         )
-        return {**dict(row), **dict(answers)}
+        return {**dict(row), **dict(unsolvable), **dict(answers)}
 
     def unusable_classes(self) -> tuple[UnusableAnswers, ...]:
         """The most frequent classes of unusable answers, each with its first example."""

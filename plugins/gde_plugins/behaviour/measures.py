@@ -22,6 +22,14 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=True,
             phrase="reached the goal in {} of episodes",
         ),
+        Did(
+            "success.solvable",
+            "Success rate, worlds that can be solved",
+            "share",
+            "more",
+            headline=True,
+        ),
+        Did("success.lost", "Goal put out of reach by the agent", "share", "less"),
     ),
     "accuracy": (
         Did(

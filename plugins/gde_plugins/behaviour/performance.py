@@ -6,15 +6,25 @@ from gde.numerics.episodes import CERTIFIED, is_optimal
 from gde.numerics.numbers import Mean, Missing, Ratio
 
 NO_GOAL = "the world has no goal that can be reached"
+NO_SOLVABLE = "no world can be solved"
 UNCERTIFIED = Missing.of_turns(CERTIFIED, "uncertified")
 
 
 def _success(episode: Trajectory, _: Model) -> Facts:
-    return {"success": episode.success}
+    is_impossible = episode.impossible
+    return {
+        "success": episode.success,
+        "solvable": None if is_impossible else episode.success,
+        "impossible": 1 if is_impossible else None,
+        "possible": not is_impossible,
+        "lost": episode.lost,
+        "any_lost": 1 if episode.lost else None,
+    }
 
 
 def _accuracy(episode: Trajectory, _: Model) -> Facts:
-    turns = episode.turns
+    # In an impossible world no action is optimal, whoever takes it.
+    turns = () if episode.impossible else episode.turns
     return {
         "turns": len(turns),
         "uncertified": CERTIFIED.unmet(turns),
@@ -27,14 +37,20 @@ def _length(episode: Trajectory, _: Model) -> Facts:
 
 
 success = EpisodeMetric(
-    columns=("success",),
+    columns=("success", "solvable", "impossible", "possible", "lost", "any_lost"),
     facts=_success,
-    numbers=(Mean("success", "success", reason=NO_GOAL),),
+    numbers=(
+        Mean("success", "success", reason=NO_GOAL),
+        Mean("success.solvable", "solvable", reason=NO_SOLVABLE, only="impossible"),
+        Mean("success.lost", "lost", per="possible", only="any_lost"),
+    ),
 )
 """The success rate: the share of the goal that finished episodes reach (Arghal et al.
 2026, eq. 1).
 
-In most worlds an episode reaches all or nothing.
+In most worlds an episode reaches all or nothing. Where some worlds are proved to be
+impossible, "success.solvable" is the rate over the others. "success.lost" is the share
+of those in which the agent is proved to have put the goal out of reach.
 """
 
 accuracy = EpisodeMetric(

@@ -200,7 +200,8 @@ def affirmed(atom: Expression, wanted: str = CONDITION) -> Expression:
     Raises:
         PddlError: it is a condition of another form.
     """
-    if atom[0] in FORMS or not all(isinstance(each, str) for each in atom):
+    is_flat = bool(atom) and all(isinstance(each, str) for each in atom)
+    if not is_flat or atom[0] in FORMS:
         raise atom.refused(wanted)
     return atom
 

@@ -47,7 +47,7 @@ class BlocksworldEnvironment:
         of the folder.
 
         Raises:
-            GdeError: the problem cannot be used, cannot be solved, or is solved.
+            GdeError: the problem cannot be used, or is solved.
         """
         self._candidates: list[Problem] = []
         if self._listed:
@@ -85,7 +85,10 @@ class BlocksworldEnvironment:
 
     def _enter(self, problem: Problem) -> Observation:
         self._planner = Planner(problem.goal)
-        self._distance = self._planner.distance(problem.start)
+        # No optimal plan moves a block more than twice, with two actions each.
+        self._distance = 4 * len(problem.blocks)
+        if not problem.goal.impossible:
+            self._distance = self._planner.distance(problem.start)
         if self._distance == 0:
             raise GdeError(
                 f"problem {problem.name}: wanted one that is not solved yet, its goal holds at first"
@@ -105,6 +108,9 @@ class BlocksworldEnvironment:
     def world(self) -> World:
         """Return the problem; the label `distance` is the length of an optimal plan."""
         problem = self._problem
+        labels = {"blocks": len(problem.blocks)}
+        if not problem.goal.impossible:
+            labels["distance"] = self._distance
         return World(
             id=problem.id,
             facts={
@@ -112,7 +118,7 @@ class BlocksworldEnvironment:
                 "pddl": write_pddl(problem),
                 "objective": self.task().objective,
             },
-            labels={"blocks": len(problem.blocks), "distance": self._distance},
+            labels=labels,
         )
 
     def state(self) -> State:
@@ -135,12 +141,16 @@ class BlocksworldEnvironment:
         """Return all actions that begin an optimal plan, by exact search; every action
         costs 1.
         """
+        if proof := self._problem.goal.impossible:
+            return Optimum.out_of_reach(f"proof: {proof}")
         best = self._planner.optimal(self._below)
         value = -float(self._planner.distance(self._below))
         return Optimum(actions=self._texts(best), value=value, means="exact search")
 
     def demonstration(self) -> Sequence[str]:
-        """Return an optimal plan from here."""
+        """Return an optimal plan from here; none where there is none."""
+        if self._problem.goal.impossible:
+            return ()
         return [*self._texts(self._planner.plan(self._below))]
 
     def step(self, action: str) -> Outcome:

@@ -9,13 +9,15 @@ from gde_plugins.blocksworld.arrangement import HAND, TABLE, Below
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """Conditions that must hold together and do not contradict each other."""
+    """Conditions that must hold together."""
 
     under: Mapping[int, int]
     """Block to the block that it must stand on, or to TABLE."""
     clear: frozenset[int] = frozenset()
     """Blocks that nothing may stand on and that are not held."""
     hand_empty: bool = False
+    impossible: str = ""
+    """A proof that the stated conditions contradict each other; empty if not."""
 
     @cached_property
     def over(self) -> Mapping[int, int]:
@@ -24,6 +26,8 @@ class Goal:
 
     def holds(self, below: Below) -> bool:
         """Return whether an arrangement meets the goal."""
+        if self.impossible:
+            return False
         for block, under in self.under.items():
             if below[block] != under:
                 return False

@@ -21,7 +21,7 @@ from gde_plugins.blocksworld.pddl import Expression, PddlError, parse, typed, wo
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """A solvable problem."""
+    """A problem, as a rule one that can be solved."""
 
     name: str
     blocks: tuple[str, ...]
@@ -29,6 +29,8 @@ class Problem:
     start: Below
     goal: Goal
     terms: Terms = field(default_factory=Terms)
+    stated: tuple[Atom, ...] = ()
+    """The conditions of an impossible goal."""
 
     @property
     def id(self) -> str:
@@ -40,7 +42,7 @@ class Problem:
     @property
     def conditions(self) -> tuple[Atom, ...]:
         """The goal as atoms."""
-        atoms: list[Atom] = []
+        atoms: list[Atom] = [*self.stated]
         for block, under in sorted(self.goal.under.items()):
             if under == TABLE:
                 atoms.append(("ontable", self.blocks[block]))
@@ -109,8 +111,7 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     """Read a problem from its PDDL.
 
     Raises:
-        ValueError: the text is no problem of the blocks world in these terms, or cannot
-            be solved, with the proof.
+        PddlError: the text is no problem of the blocks world in these terms.
     """
     sections = parse(text, SECTIONS)
     for each in sections[":metric"]:
@@ -119,23 +120,28 @@ def read_pddl(text: str, name: str, terms: Terms) -> Problem:
     blocks = _blocks(sections[":objects"], terms.domain)
     (init,) = sections[":init"]
     (goal,) = sections[":goal"]
+    conditions = _conditions(goal, blocks, terms)
+    asked = _goal(conditions, blocks)
     return Problem(
         name=name,
         blocks=blocks,
         start=_start(init, blocks, terms),
-        goal=_goal(goal, blocks, terms),
+        goal=asked,
         terms=terms,
+        stated=conditions if asked.impossible else (),
     )
 
 
 def _blocks(sections: Sequence[Expression], domain: Domain) -> tuple[str, ...]:
     kinds = {**domain.constants}
+    line = 1
     for each in sections:
-        kinds.update(typed(Expression(each.line, each[1:])))
-        for block, kind in kinds.items():
-            if not domain.moved <= {*domain.kinds_of(kind)}:
-                wanted = f"objects that every operator takes, not {block} - {kind}"
-                raise each.refused(wanted)
+        line = each.line
+        kinds.update(typed(Expression(line, each[1:])))
+    for block, kind in kinds.items():
+        if not domain.moved <= {*domain.kinds_of(kind)}:
+            wanted = f"objects that every operator takes, got {block} - {kind}"
+            raise PddlError(f"wanted {wanted}", line)
     if not kinds:
         raise PddlError("wanted blocks under :objects, got none", 1)
     return tuple(kinds)
@@ -155,8 +161,7 @@ def _ours(atom: Expression, blocks: tuple[str, ...], terms: Terms) -> Atom:
     return (ours[theirs], *arguments)
 
 
-def _start(init: Expression, blocks: tuple[str, ...], terms: Terms) -> Below:
-    """Return the first arrangement; all atoms must agree with it."""
+def _facts(init: Expression, blocks: tuple[str, ...], terms: Terms) -> tuple[Atom, ...]:
     atoms = []
     for each in init.inner:
         match each:
@@ -166,7 +171,12 @@ def _start(init: Expression, blocks: tuple[str, ...], terms: Terms) -> Below:
                 affirmed(each, ATOMS)
             case _:
                 atoms.append(_ours(affirmed(each, ATOMS), blocks, terms))
+    return tuple(atoms)
 
+
+def _start(init: Expression, blocks: tuple[str, ...], terms: Terms) -> Below:
+    """Return the first arrangement; all atoms must agree with it."""
+    atoms = _facts(init, blocks, terms)
     places: dict[str, int] = {}
     for atom in atoms:
         match atom:
@@ -200,19 +210,25 @@ def _start(init: Expression, blocks: tuple[str, ...], terms: Terms) -> Below:
     return below
 
 
-def _goal(goal: Expression, blocks: tuple[str, ...], terms: Terms) -> Goal:
+def _conditions(
+    goal: Expression, blocks: tuple[str, ...], terms: Terms
+) -> tuple[Atom, ...]:
     atoms = []
     for whole in goal.inner:
         for each in conjuncts(whole):
             atoms.append(_ours(affirmed(each), blocks, terms))
             if atoms[-1][0] == "holding":
                 raise each.refused("a goal of on, ontable, clear and handempty")
+    return tuple(atoms)
+
+
+def _goal(atoms: Sequence[Atom], blocks: tuple[str, ...]) -> Goal:
     on = [(atom[1], atom[2]) for atom in atoms if atom[0] == "on"]
     on_table = [atom[1] for atom in atoms if atom[0] == "ontable"]
     clear = [atom[1] for atom in atoms if atom[0] == "clear"]
     proof = contradiction(on, on_table, clear)
     if proof:
-        raise goal.refused(f"a problem that can be solved (here {proof})")
+        return Goal(under={}, impossible=proof)
 
     under = {blocks.index(upper): blocks.index(lower) for upper, lower in on}
     for block in on_table:

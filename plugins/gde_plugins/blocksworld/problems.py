@@ -40,13 +40,13 @@ class Listed:
         """Read the problem.
 
         Raises:
-            GdeError: the file cannot be read, or the problem cannot be solved.
+            GdeError: the file cannot be read, or holds none.
         """
         text = self.file.text(errors="replace")
         try:
             return read_pddl(text, self.name.removesuffix(".pddl"), self.terms)
-        except ValueError as error:
-            raise self.file.refused(str(error), getattr(error, "line", None)) from error
+        except PddlError as error:
+            raise self.file.refused(str(error), error.line) from error
 
     @property
     def digest(self) -> str:

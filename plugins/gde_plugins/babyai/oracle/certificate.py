@@ -84,7 +84,7 @@ class Certificates:
             return None
         least, most = bounds.left
         if least >= FAR:
-            return Optimum(actions=(), means=IMPOSSIBLE)
+            return Optimum.out_of_reach(IMPOSSIBLE)
         value = -float(least) if least == most else None
         return Optimum(actions=bounds.optimal, value=value, means=EXACT)
 
@@ -105,8 +105,8 @@ class Certificates:
         if self._learned is None:
             self._learned = _Learned(Bound(now))
             self._first = self._learned.of(now)
-            if is_impossible(now):
-                self._learned.raise_to(key, FAR)
+        if is_impossible(now):
+            self._learned.raise_to(key, FAR)
         learned = self._learned
         if learned.of(now) >= FAR:
             return Bounds(left=(FAR, FAR), optimal=())
@@ -175,7 +175,9 @@ class Certificates:
         found = shortest(start, learned, budget, longest, self._exact)
         self._spent += len(found.expanded)
         for key, cost in found.expanded.items():
-            learned.raise_to(key, found.lower - cost)
+            # Where there is no solution at all, none is nearer from further on.
+            is_none = found.lower >= FAR
+            learned.raise_to(key, FAR if is_none else found.lower - cost)
         if found.length is None:
             learned.raise_to(start.key, found.lower)
             return FAR if found.certain else None
