@@ -9,7 +9,7 @@ from codecs import (
     BOM_UTF32_LE,
 )
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
@@ -95,7 +95,8 @@ class ForeignFile:
             ConfigError: it is another; `at` is its line or name.
         """
         try:
-            return adapter.validate_python(value)
+            # JSON has no tuples: only its reader takes lists for them.
+            return adapter.validate_json(json.dumps(value), strict=True)
         except ValidationError as error:
             raise self.refused(fault(error), at) from error
 
@@ -132,15 +133,17 @@ class Account:
     """How many records were read, and why others were left out."""
 
     read: int
-    left_out: tuple[str, ...] = ()
-    """A reason for each record, e.g. "without a game file"."""
+    left_out: Sequence[tuple[str, str]] = ()
+    """The reason for each record, e.g. "without a game file", and its name."""
 
     def told(self, what: str) -> Iterable[str]:
         """A sentence, e.g. "trials: read 137, left out 118: 96 without a game file, 22
-        unsolvable"; none where nothing was left out.
+        unsolvable", each reason with the first record's name; none where nothing was left out.
         """
         if self.left_out:
-            counts = Counter(self.left_out).most_common()
-            reasons = ", ".join(f"{n} {reason}" for reason, n in counts)
+            # Of each reason the first name that it has.
+            first = dict(reversed(self.left_out))
+            counts = Counter(reason for reason, _ in self.left_out).most_common()
+            reasons = ", ".join(f"{n} {why} ({first[why]})" for why, n in counts)
             n_left_out = len(self.left_out)
             yield f"{what}: read {self.read}, left out {n_left_out}: {reasons}"

@@ -84,7 +84,9 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary=summary,
             config=configs[task],
             make=partial(_question, task),
-            gives=frozenset({*both_give, QUESTIONS, f"babyai-{task}"}),
+            gives=frozenset(
+                {*both_give, Capability.REMARKS, QUESTIONS, f"babyai-{task}"}
+            ),
             version=5 if task == "predict" else 4,
             imports=IMPORTS,
             extra=EXTRA,

@@ -35,6 +35,8 @@ class Listed:
     """Games of a list, each under its name."""
 
     games: Mapping[str, Mapping[str, Any]]
+    remarks: tuple[str, ...] = ()
+    """On those that were left out."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,7 +47,7 @@ class Listed:
 
 
 class SimulatedEnvironment:
-    """Implements `gde.parts.environment.HasWorlds` and `HasDemonstration`.
+    """Implements `gde.parts.environment.HasWorlds`, `HasRemarks` and `HasDemonstration`.
 
     Earlier states are restored by replay.
     """
@@ -60,6 +62,10 @@ class SimulatedEnvironment:
     def worlds(self) -> Sequence[str]:
         """Return the names of the listed games; none if every seed gives another game."""
         return self._games.names
+
+    def remarks(self) -> Sequence[str]:
+        """Return how many listed games were left out, and why."""
+        return self._games.remarks if isinstance(self._games, Listed) else ()
 
     def reset(self, seed: int) -> Observation:
         """Begin the game of this seed.

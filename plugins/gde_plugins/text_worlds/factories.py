@@ -50,7 +50,7 @@ def alfworld(config: AlfworldConfig, context: Context) -> SimulatedEnvironment:
     found: Made | Listed
     official = split_folder(config)
     if official is not None:
-        found = Listed(games(official, config.task_type))
+        found = games(official, config.task_type)
     else:
         shape = {
             "task_type": config.task_type,

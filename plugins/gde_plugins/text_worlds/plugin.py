@@ -40,7 +40,12 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=AlfworldConfig,
             make="gde_plugins.text_worlds.factories:alfworld",
             gives=frozenset(
-                {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
+                {
+                    Capability.DEMONSTRATION,
+                    Capability.SIMULATOR,
+                    Capability.WORLDS,
+                    Capability.REMARKS,
+                }
             ),
             imports=("alfworld", "textworld"),
             extra=EXTRA,

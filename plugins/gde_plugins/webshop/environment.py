@@ -5,8 +5,10 @@ from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 
-from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.data.json import Json
+from gde.data.observation import IMPOSSIBLE, Observation, Outcome, State, Task, World
 from gde.errors import GdeError
+from gde.offers import FilePath
 from gde.seeding import generator
 from gde_plugins.webshop.config import WebshopConfig
 from gde_plugins.webshop.generated import generated_catalogue, random_goal
@@ -22,12 +24,14 @@ from gde_plugins.webshop.titles import tagged, words
 TRIES = 100
 """Maximum number of wishes drawn for a seed to find one that can be fulfilled in full.
 """
+MOST_TRIED = 50_000
+"""Products of the largest catalogue in which a wish is proved to be impossible."""
 RULES = """search[WORDS] shows products that have these words, best first.
 click[NAME] follows a button of the page: a product, an option of it, another page, or "buy now", which is the end."""
 
 
 class WebshopEnvironment:
-    """Implements `HasState`, `HasDemonstration`, `HasSnapshot` and `HasWorlds` of
+    """Implements `HasState`, `HasDemonstration`, `HasSnapshot`, `HasWorlds` and `HasRemarks` of
     `gde.parts.environment`.
 
     Only the purchase earns a reward, see `reward`. It is a success if that is 1.
@@ -50,6 +54,10 @@ class WebshopEnvironment:
         """Return the human wishes of the published data; none if seeds draw wishes."""
         goals = self._shop.catalogue.goals
         return [f"{i} {_digest(goal)}" for i, goal in enumerate(goals)]
+
+    def remarks(self) -> Sequence[str]:
+        """Return what was left out of the published data, and why."""
+        return self._shop.catalogue.remarks
 
     def reset(self, seed: int) -> Observation:
         """Begin with the wish of this seed, or number `seed` (modulo their number) of
@@ -77,9 +85,14 @@ class WebshopEnvironment:
     def world(self) -> World:
         """Facts are the wish (`objective`, `attributes`, `options`, `price`) and
         `product`, the id of the product that it was written for. The label `kind` is
-        the wanted kind of product.
+        the wanted kind of product. A wish that no purchase fulfils has the fact
+        `impossible`.
         """
         goal = self._wish
+        products = self._shop.catalogue.products
+        proof: dict[str, Json] = {}
+        if self._unfulfillable(goal):
+            proof[IMPOSSIBLE] = f"none of {len(products)} products earns 1"
         return World(
             id=_digest(goal),
             facts={
@@ -88,6 +101,7 @@ class WebshopEnvironment:
                 "options": [*goal.options],
                 "price": goal.price,
                 "product": goal.product.id,
+                **proof,
             },
             labels={"kind": goal.product.query},
         )
@@ -156,6 +170,20 @@ class WebshopEnvironment:
             raise GdeError("the shop has no episode yet: call reset(seed) first")
         return self._goal
 
+    def _unfulfillable(self, goal: Goal) -> bool:
+        """Return whether it is proved that no purchase fulfils a wish in full."""
+        products = self._shop.catalogue.products
+        if len(products) > MOST_TRIED:
+            return False
+        # The wish's own product, which is tried first, seldom fails.
+        for product in (goal.product, *products.values()):
+            every = [value for values in product.options.values() for value in values]
+            # As if all values of an option could be chosen together.
+            chosen = {str(place): value for place, value in enumerate(every)}
+            if reward(product, chosen, goal, self._nouns) == 1:
+                return False
+        return True
+
     def _drawn(self, seed: int) -> tuple[Goal, tuple[str, ...]]:
         """Draw a wish that the scripted shopper can fulfil in full, with its suggested
         searches.
@@ -199,7 +227,7 @@ class WebshopEnvironment:
 
 
 @lru_cache(maxsize=4)
-def _shop(products: int, seed: int, data: str | None) -> Shop:
+def _shop(products: int, seed: int, data: FilePath | None) -> Shop:
     """Open the shop of a configuration, once per process."""
     if data is not None:
         catalogue = published_catalogue(data)

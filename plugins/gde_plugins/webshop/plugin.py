@@ -27,6 +27,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     Capability.SNAPSHOT,
                     Capability.SIMULATOR,
                     Capability.WORLDS,
+                    Capability.REMARKS,
                     Capability.VIEW,
                     PURCHASE,
                 }

@@ -69,6 +69,8 @@ class Catalogue:
     """Products by id."""
     goals: tuple[Goal, ...] = ()
     """Listed wishes; empty if every seed draws another wish."""
+    remarks: tuple[str, ...] = ()
+    """On what was left out of the published data."""
 
 
 def bounded(text: str, price: float, rng: np.random.Generator) -> tuple[str, float]:

@@ -65,7 +65,7 @@ def test_a_file_without_the_columns_is_refused(tmp_path: Path) -> None:
     path.write_text("env_name,seed\nBabyAI-GoTo-v0,1\n")
     with pytest.raises(ConfigError, match="lacks the columns env_description"):
         QuestionEnvironment("plan", QuestionConfig(dataset=path))
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="wanted a file, got No such file"):
         QuestionEnvironment("plan", QuestionConfig(dataset=tmp_path / "none.csv"))
 
 

@@ -16,7 +16,7 @@ from gde.testing import check_environment
 from gde.testing.context import PlainContext
 from gde_plugins.text_worlds.alfworld.expert import House, expert_steps
 from gde_plugins.text_worlds.alfworld.files import games
-from gde_plugins.text_worlds.environment import Listed, SimulatedEnvironment
+from gde_plugins.text_worlds.environment import SimulatedEnvironment
 from gde_plugins.text_worlds.hosting.process import SimulatorProcess
 
 PUBLISHED = (
@@ -169,9 +169,17 @@ def test_solvable_games_are_listed_by_type(tmp_path: Path) -> None:
         official(tmp_path, name, task_type=task_type)
     official(tmp_path, "d", solvable=False)
     folder = tmp_path / "json_2.1.1" / "valid_seen"
-    assert [name.split("/")[0] for name in games(folder, None)] == ["a", "b", "c"]
-    assert [name.split("/")[0] for name in games(folder, TYPES[0])] == ["a", "c"]
-    with pytest.raises(GdeError, match=f"no solvable game of {TYPES[3]}"):
+    (official(tmp_path, "e") / "game.tw-pddl").unlink()
+    (official(tmp_path, "f") / "traj_data.json").unlink()
+    found = games(folder, None)
+    assert [name.split("/")[0] for name in found.names] == ["a", "b", "c"]
+    assert found.remarks == (
+        "valid_seen, trials: read 3, left out 3: 1 unsolvable (d/trial),"
+        " 1 without a game file (e/trial), 1 without traj_data.json (f/trial)",
+    )
+    few = games(folder, TYPES[0]).names
+    assert [name.split("/")[0] for name in few] == ["a", "c"]
+    with pytest.raises(GdeError, match=f"no solvable game in .* of {TYPES[3]}"):
         games(folder, TYPES[3])
 
 
@@ -185,14 +193,14 @@ def test_truncated_and_foreign_files_are_refused(
     )
     with pytest.raises(
         GdeError,
-        match=r"game\.tw-pddl: wanted JSON|game\.tw-pddl: wanted a JSON object",
+        match=r"env.data: .*game\.tw-pddl(:1)?: (wanted (JSON|text)|the record: wanted an object)",
     ):
         games(tmp_path, None)
 
 
 def test_a_game_without_its_task_is_refused(tmp_path: Path) -> None:
     (official(tmp_path, "a") / "traj_data.json").unlink()
-    with pytest.raises(GdeError, match=r"a game needs its traj_data\.json beside it"):
+    with pytest.raises(GdeError, match=r"left out 1: 1 without traj_data\.json"):
         games(tmp_path, None)
 
 
@@ -219,7 +227,7 @@ def test_what_cannot_be_played_says_so(made: Make, tmp_path: Path) -> None:
     official(tmp_path, "a")
     listed = games(tmp_path, None)
     environment = SimulatedEnvironment(
-        made("alfworld", **SMALL)._host, Listed(listed), horizon=9
+        made("alfworld", **SMALL)._host, listed, horizon=9
     )
     with pytest.raises(
         GdeError, match=r"game\.tw-pddl cannot be played: KeyError: 'pddl_domain'"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Protocol
 
-from gde.errors import ConfigError
+from gde.errors import ConfigError, GdeError
 from gde_plugins.babyai.config import PredictConfig, QuestionConfig, WorldConfig
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.formats import introduce
@@ -51,10 +51,10 @@ class Questions(Protocol):
     """The questions of an environment."""
 
     config: QuestionConfig
-
-    @property
-    def worlds(self) -> Sequence[str]:
-        """A name for each listed question; empty if every seed gives another."""
+    remarks: Sequence[str]
+    """On records that were left out."""
+    worlds: Sequence[str]
+    """A name for each listed question; empty if every seed gives another."""
 
     def asked(self, seed: int) -> Asked:
         """Ask the question of a seed.
@@ -80,7 +80,8 @@ class OfSeeds:
         self.config = config
         self._make = KINDS[kind]
         self._source = Source(config)
-        self.worlds = self._source.names
+        self.worlds: Sequence[str] = self._source.names
+        self.remarks: Sequence[str] = ()
 
     def asked(self, seed: int) -> Asked:
         scene = self._source.scene(seed)
@@ -96,7 +97,8 @@ class InPairs:
         self._make = GROUNDED[kind]
         self._source = Source(self.config)
         pairs = product(self._source.names, ("as made", "changed"))
-        self.worlds = [", ".join(pair) for pair in pairs]
+        self.worlds: Sequence[str] = [", ".join(pair) for pair in pairs]
+        self.remarks: Sequence[str] = ()
 
     def asked(self, seed: int) -> Asked:
         """Ask about the pair of a seed, or the first after it that has a question."""
@@ -122,15 +124,21 @@ class OfRows:
         self.config = config
         self._kind = kind
         assert config.dataset is not None
-        self._rows = read_rows(config.dataset, kind)
-        self.worlds = [
-            f"{row['env_name']} {row['seed']}, row {place}"
-            for place, row in enumerate(self._rows, start=1)
+        self._found = read_rows(config.dataset, kind)
+        self._rows = [*self._found.rows.items()]
+        self.worlds: Sequence[str] = [
+            f"{row['env_name']} {row['seed']}, row {place}" for place, row in self._rows
+        ]
+        self.remarks: Sequence[str] = [
+            *self._found.account.told(f"{self._found.file.path.name}, rows")
         ]
 
     def asked(self, seed: int) -> Asked:
-        row = self._rows[seed % len(self._rows)]
-        question = question_of(self._kind, row, self.config.release)
+        place, row = self._rows[seed % len(self._rows)]
+        try:
+            question = question_of(self._kind, row, self.config.release)
+        except GdeError as error:
+            raise self._found.file.refused(str(error), f"row {place}") from error
         return Asked(question, row["env_description"], question.scene)
 
 

@@ -33,7 +33,8 @@ ATTEMPTS = 50
 
 
 class QuestionEnvironment:
-    """Implements `gde.parts.environment.HasState`, `HasSnapshot` and `HasWorlds`.
+    """Implements `gde.parts.environment.HasState`, `HasSnapshot`,
+    `HasWorlds` and `HasRemarks`.
 
     After the answer, the fact `scores` of the state holds its scores
     (`tasks.question.Scores`).
@@ -48,6 +49,10 @@ class QuestionEnvironment:
     def worlds(self) -> Sequence[str]:
         """Return a name for each listed question; empty if every seed gives another."""
         return self._questions.worlds
+
+    def remarks(self) -> Sequence[str]:
+        """Return how many rows of a dataset were left out, and why."""
+        return self._questions.remarks
 
     def reset(self, seed: int) -> Observation:
         """Ask the question of a seed.

@@ -1,10 +1,14 @@
 """Questions from a dataset in the published columns, as its rows stand."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
-from gde.errors import ConfigError, GdeError
+from gde.errors import GdeError
+from gde.foreign import Account, ForeignFile
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
@@ -20,28 +24,56 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "decompose": (),
 }
 COMMON = ("env_name", "seed", "env_description", "initial_state")
+NOTHING = {"", "none", "nan"}
+"""Texts that stand for an empty cell."""
+NUMPY = re.compile(r"np\.\w+\((-?\d+)\)|\s")
+"""What the text of a state may have more than its numbers."""
 
 
-def read_rows(path: Path, task: str) -> Sequence[Row]:
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a file that have a question."""
+
+    file: ForeignFile
+    rows: Mapping[int, Row]
+    """By their places in the file, from 1 on."""
+    account: Account
+
+
+def read_rows(path: Path, task: str) -> Rows:
     """Read the rows of a file that have a question.
 
     Raises:
         ConfigError: the file cannot be read, or lacks a column.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            found = [row for row in reader if not row.get("error")]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ConfigError(f"env.dataset={path}: cannot be read: {error}") from None
+    file = ForeignFile("env.dataset", path)
+    text = file.text()
+    head = text.partition("\n")[0]
+    # Where the decimal separator is a comma, spreadsheets write semicolons.
+    delimiter = ";" if "," not in head else ","
     wanted = (*COMMON, *NEEDED[task])
-    missing = [name for name in wanted if name not in (reader.fieldnames or ())]
-    if missing or not found:
-        what = f"lacks the columns {', '.join(missing)}" if missing else "has no rows"
-        raise ConfigError(
-            f"env.dataset={path}: {what}: wanted a CSV file with {', '.join(wanted)}"
-        )
-    return found
+    found: dict[int, Row] = {}
+    left_out: list[tuple[str, str]] = []
+    try:
+        reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
+        names = reader.fieldnames or ()
+        missing = [name for name in wanted if name not in names]
+        if missing:
+            raise file.refused(
+                f"lacks the columns {', '.join(missing)}: wanted a CSV file with {', '.join(wanted)}"
+            )
+        for place, row in enumerate(reader, start=1):
+            if (row.get("error") or "").strip().lower() not in NOTHING:
+                left_out.append(("with an error", f"row {place}"))
+            elif None in [row[name] for name in wanted]:
+                left_out.append(("cut short", f"row {place}"))
+            else:
+                found[place] = row
+    except csv.Error as error:
+        raise file.refused(f"wanted a CSV file, got {error}") from error
+    if not found:
+        raise file.refused(f"has no rows, {len(left_out)} are left out")
+    return Rows(file, found, Account(len(found), left_out))
 
 
 def level_of(row: Row) -> str:
@@ -57,13 +89,15 @@ def question_of(task: str, row: Row, release: Release) -> Question:
     """
     level = level_of(row)
     named = f"{row['env_name']}, seed {row['seed']}"
-    if level not in LEVELS or not row["seed"].isdecimal():
+    # A column of numbers with gaps is written as 1.0.
+    seed = row["seed"].strip().removesuffix(".0")
+    if level not in LEVELS or not (seed.isascii() and seed.isdecimal()):
         raise GdeError(f"{named}: wanted a BabyAI level and a seed")
-    scene = make_scene(level, int(row["seed"]), release)
+    scene = make_scene(level, int(seed), release)
     question = QUESTIONS[task](scene, row)
     first = state_text(scene, scene.agent, scene.direction)
     for told, known in ((row["initial_state"], first), _target(question, row)):
-        if told != known:
+        if NUMPY.sub(r"\1", told) != NUMPY.sub(r"\1", known):
             raise GdeError(
                 f"{named}: the dataset has {told}, minigrid {release} has {known}: set env.release"
             )

@@ -1,5 +1,5 @@
 """Grids from a file: JSON lines, each `{"id": ..., "rows": [...], "agent": [row,
-column], "goal": [row, column]}`.
+column], "goal": [row, column]}`, a JSON list of these, or plain-text mazes.
 
 Optional are `base`, the id of the grid that this one is a variation of, and labels of
 any other name. Text, numbers and truth values are kept as labels, null reads "none",
@@ -7,17 +7,18 @@ anything else is left out.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import ConfigError, UnknownName
+from gde.foreign import ForeignFile
 from gde_plugins.grid.config import GridConfig, read_selection
 from gde_plugins.grid.grid import Grid, Origin
 from gde_plugins.grid.solver.dynamics import steps_to
@@ -37,6 +38,12 @@ class Line(BaseModel):
     agent: Position
     goal: Position
     base: str | None = None
+
+
+LINE = TypeAdapter(Line)
+SETTING = "env.grids"
+FREE = str.maketrans("._ SG", "_____")
+"""The free cells of a plain-text maze, in our symbol."""
 
 
 def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
@@ -72,37 +79,80 @@ def read_origins(path: Path) -> tuple[Origin, ...]:
         ConfigError: no such file, no grid in it, or a line that is no grid on which the
         goal can be reached.
     """
+    file = ForeignFile(SETTING, path)
     try:
         status = path.stat()
-        return _read(path, status.st_mtime_ns, status.st_size)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigError(
-            f"env.grids: wanted a file of JSON lines, got {path}: {reason}"
-        ) from error
+    except OSError:
+        # The reader says what is wrong.
+        file.text()
+        raise
+    return _read(file, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path, _modified: int, _size: int) -> tuple[Origin, ...]:
+def _read(file: ForeignFile, _modified: int, _size: int) -> tuple[Origin, ...]:
     origins: dict[str, Origin] = {}
-    with path.open(encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                origin = _origin(line)
-                if origin.record in origins:
-                    raise ValueError(f"wanted a unique id, got {origin.record!r} again")
-            except ValueError as error:
-                raise ConfigError(
-                    f"env.grids: {path}:{number}: {_reason(error)}"
-                ) from error
-            origins[origin.record] = origin
+    for at, record in _records(file, file.text()):
+        line = file.valid(LINE, record, at)
+        try:
+            origin = _origin(line)
+            if origin.record in origins:
+                raise ValueError(f"wanted a unique id, got {origin.record!r} again")
+        except ValueError as error:
+            raise file.refused(str(error), at) from error
+        origins[origin.record] = origin
     if not origins:
-        raise ConfigError(
-            f"env.grids: wanted a grid on every line of {path}, got no lines"
-        )
+        raise file.refused("wanted a grid, got an empty file")
     return _with_joined_bases([*origins.values()])
+
+
+def _records(file: ForeignFile, text: str) -> Iterator[tuple[int, object]]:
+    """Yield each grid of a file with the number of its line, or of its place in a list.
+
+    They are JSON lines, one value of JSON, or plain-text mazes divided by empty lines.
+    """
+    lines = text.split("\n")
+    first = text.strip().partition("\n")[0].rstrip()
+    if not first.startswith(("{", "[")):
+        yield from _mazes(lines)
+    elif first.startswith("[") or first == "{":
+        whole = file.json(text)
+        yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)
+    else:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield number, file.json(line, number)
+
+
+def _mazes(lines: Sequence[str]) -> Iterator[tuple[int, object]]:
+    """Yield the plain-text mazes of a file, named by the lines that they begin in."""
+    begun = 0
+    for number, line in enumerate([*lines, ""], start=1):
+        if line.strip() and not begun:
+            begun = number
+        elif begun and not line.strip():
+            yield begun, _maze(begun, lines[begun - 1 : number - 1])
+            begun = 0
+
+
+def _maze(begun: int, drawn: Sequence[str]) -> Mapping[str, object]:
+    """The record of a maze of # (wall), . or blank (free), S (start) and G (goal)."""
+    width = max(map(len, drawn))
+    rows = [line.ljust(width) for line in drawn]
+    found: dict[str, object] = {
+        "id": f"line {begun}",
+        "rows": [row.translate(FREE) for row in rows],
+    }
+    for field, symbol in (("agent", "S"), ("goal", "G")):
+        places = [
+            (row, column)
+            for row, line in enumerate(rows)
+            for column, cell in enumerate(line)
+            if cell == symbol
+        ]
+        if len(places) == 1:
+            found[field] = places[0]
+    return found
 
 
 def _with_joined_bases(origins: Sequence[Origin]) -> tuple[Origin, ...]:
@@ -120,21 +170,12 @@ def _with_joined_bases(origins: Sequence[Origin]) -> tuple[Origin, ...]:
     )
 
 
-def _reason(error: ValueError) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    problem = error.errors()[0]
-    field = ".".join(str(part) for part in problem["loc"]) or "the line"
-    return f"{field}: {problem['msg']}, got {str(problem['input']).strip()!r}"
-
-
-def _origin(line: str) -> Origin:
+def _origin(content: Line) -> Origin:
     """Return the grid of one line.
 
     Raises:
         ValueError: the expected and the given value.
     """
-    content = Line.model_validate_json(line)
     if content.agent == content.goal:
         raise ValueError(
             f"wanted agent and goal on different cells, got {list(content.agent)} for both"

@@ -1,16 +1,21 @@
 """ALFWorld's official games in a folder."""
 
-import json
 import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, TypeAdapter
+
 from gde.errors import GdeError
+from gde.foreign import Account, ForeignFile
 from gde_plugins.text_worlds.config import AlfworldConfig
+from gde_plugins.text_worlds.environment import Listed
 
 RELEASE = "json_2.1.1"
+DATA, FILE = "traj_data.json", "game.tw-pddl"
+"""The files of a trial."""
 MADE = "made"
 """The default split without official games."""
 OFFICIAL = "valid_seen"
@@ -50,47 +55,54 @@ def at_hand() -> list[str]:
     data = os.environ.get("ALFWORLD_DATA")
     if not data:
         return ["No official games in ALFWORLD_DATA; alfworld generates games."]
-    files = list(Path(data).rglob("game.tw-pddl"))
+    files = list(Path(data).rglob(FILE))
     return [f"{len(files)} official games in {data}"]
 
 
-def games(folder: Path, task_type: str | None) -> dict[str, Mapping[str, Any]]:
+class _Trial(BaseModel):
+    task_type: str = ""
+
+
+class _Game(BaseModel):
+    solvable: bool = False
+
+
+TRIAL, GAME = TypeAdapter(_Trial), TypeAdapter(_Game)
+
+
+def games(folder: Path, task_type: str | None) -> Listed:
     """Find the solvable games under a folder, in the order of names.
 
     A game's name has a digest of its content, so that a changed game is another world.
+    Trials without one are counted.
 
     Raises:
         GdeError: there is none, or a file is no game.
     """
     found: dict[str, Mapping[str, Any]] = {}
-    for file in sorted(folder.rglob("game.tw-pddl")):
-        task = _read(file.with_name("traj_data.json"))
-        if task_type is not None and task.get("task_type") != task_type:
+    left_out: list[tuple[str, str]] = []
+    # A trial has both files, or one of them.
+    trials = {file.parent for name in (DATA, FILE) for file in folder.rglob(name)}
+    for trial in sorted(trials):
+        name = trial.relative_to(folder).as_posix()
+        record, game = (ForeignFile("env.data", trial / each) for each in (DATA, FILE))
+        if not record.path.is_file():
+            left_out.append((f"without {DATA}", name))
             continue
-        if _read(file).get("solvable"):
-            name = str(file.parent.relative_to(folder))
-            digest = sha256(file.read_bytes()).hexdigest()[:8]
-            found[f"{name} {digest}"] = {"file": str(file), "id": name}
+        if task_type not in (None, record.valid(TRIAL, record.json()).task_type):
+            continue
+        if not game.path.is_file():
+            left_out.append(("without a game file", name))
+        elif not game.valid(GAME, game.json()).solvable:
+            left_out.append(("unsolvable", name))
+        else:
+            digest = sha256(game.path.read_bytes()).hexdigest()[:8]
+            found[f"{name} {digest}"] = {"file": str(game.path), "id": name}
 
+    told = tuple(Account(len(found), left_out).told(f"{folder.name}, trials"))
     if not found:
-        wanted = task_type or "any type"
+        wanted = "; ".join([task_type or "any type", *told])
         raise GdeError(
-            f"alfworld: no solvable game of {wanted} in {folder}: wanted files TASK/TRIAL/game.tw-pddl"
+            f"alfworld: no solvable game in {folder}: wanted files TASK/TRIAL/{FILE} of {wanted}"
         )
-    return found
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        parsed = json.loads(file.read_bytes())
-    except OSError as error:
-        raise GdeError(
-            f"alfworld: {file}: {error.strerror}; a game needs its traj_data.json beside it"
-        ) from error
-    except ValueError as error:
-        raise GdeError(f"alfworld: {file}: wanted JSON, got {error}") from error
-    if not isinstance(parsed, dict):
-        raise GdeError(
-            f"alfworld: {file}: wanted a JSON object, got {type(parsed).__name__}"
-        )
-    return parsed
+    return Listed(found, told)
