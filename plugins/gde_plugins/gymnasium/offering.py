@@ -11,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from gde.data.plan import Choice
 from gde.errors import GdeError
+from gde.foreign import shown
 from gde.offers import Capability, EnvironmentOffer
 from gde_plugins.gymnasium.tables import tabulate
 from gde_plugins.gymnasium.text import readable, unpainted
@@ -18,7 +19,7 @@ from gde_plugins.gymnasium.worlds import (
     Gym,
     GymnasiumConfig,
     GymnasiumWorld,
-    Info,
+    Reading,
     Success,
     TabulatedWorld,
     Text,
@@ -27,18 +28,14 @@ from gde_plugins.gymnasium.worlds import (
 
 Source = str | EnvSpec | Callable[[], Gym]
 ANSI = "ansi"
-
-
-def rewarded_end(reward: float, terminated: bool, _: Info) -> float:
-    """1 once the episode has terminated with a positive reward, 0 otherwise."""
-    return float(terminated and reward > 0)
+WANTED = "one environment of Gymnasium, no vector of several"
 
 
 def from_gymnasium(
     environment: Source | Gym,
     *,
     text: Text | None = None,
-    success: Success = rewarded_end,
+    success: Success | Reading | None = None,
     actions: Sequence[str] = (),
     objective: str = "",
     rules: str = "",
@@ -64,8 +61,9 @@ def from_gymnasium(
             and names.
         success: the share of the goal that has been reached, 0 to 1, from a step's
             reward, whether it has terminated the episode, and its `info`; None where
-            there is no goal. By default 1 once an episode has terminated with a
-            positive reward: not so in CliffWalking, whose every reward is negative.
+            there is no goal. Or the name of a reading, see `GymnasiumConfig`. By
+            default 1 once an episode has terminated with a positive reward, with a
+            remark before the run where that is a guess.
         actions: names of the actions, see `GymnasiumConfig`, as for the others.
         objective: the agent's objective.
         rules: rules shown to the agent.
@@ -76,19 +74,25 @@ def from_gymnasium(
     Raises:
         GdeError: it cannot be made, or its actions are not discrete.
     """
-    if not isinstance(environment, gymnasium.Env):
+    if isinstance(environment, str | EnvSpec) or (
+        callable(environment) and not isinstance(environment, gymnasium.Env)
+    ):
         source = environment
+    elif not isinstance(environment, gymnasium.Env):
+        raise GdeError(f"from_gymnasium: wanted {WANTED}, got {shown(environment)}")
     elif environment.spec is not None:
         source = environment.spec
     else:
         wanted = "wanted its id or a function that makes it, because the environment has no spec"
         raise GdeError(f"{environment}: {wanted}")
-    make = Maker(source, text, success)
+    reading = success if isinstance(success, str) else None
+    make = Maker(source, text, success if callable(success) else None)
     config = GymnasiumConfig(
         options=options,
         actions=tuple(actions),
         objective=objective,
         rules=rules,
+        success=reading,
         horizon=horizon,
         discount=discount,
     )
@@ -100,7 +104,7 @@ def from_gymnasium(
     except (TypeError, ValueError) as error:
         wanted = "options of plain values for the plan; otherwise give a function that makes the environment"
         raise GdeError(f"{make.name}: wanted {wanted} ({error})") from error
-    gives = {Capability.SNAPSHOT}
+    gives = {Capability.SNAPSHOT, Capability.REMARKS}
     with closing(make(config)) as example:
         if isinstance(example, TabulatedWorld):
             gives |= {Capability.STATE, Capability.MDP, Capability.OPTIMUM}
@@ -122,7 +126,7 @@ class Maker:
 
     source: Source
     text: Text | None
-    success: Success
+    success: Success | None
 
     @property
     def name(self) -> str:
@@ -131,7 +135,7 @@ class Maker:
             return self.source.rpartition(":")[2]
         if isinstance(self.source, EnvSpec):
             return self.source.id
-        return self.source.__name__
+        return getattr(self.source, "__name__", type(self.source).__name__)
 
     def __call__(self, config: GymnasiumConfig, _: object = None) -> GymnasiumWorld:
         """A new environment.
@@ -140,7 +144,12 @@ class Maker:
             GdeError: it cannot be made, or its actions are not discrete.
         """
         environment = self._environment(config.options)
-        text = self.text or (drawn if environment.render_mode == ANSI else shown)
+        if not isinstance(environment, gymnasium.Env):
+            got = shown(environment)
+            raise GdeError(
+                f"{self.name}: wanted a function that makes {WANTED}, got {got}"
+            )
+        text = self.text or (drawn if environment.render_mode == ANSI else told)
         mdp = tabulate(
             environment,
             action_names(self.name, environment, config.actions),
@@ -181,6 +190,6 @@ def drawn(_: Any, environment: Gym) -> str:
     return unpainted(str(environment.render()))
 
 
-def shown(observation: Any, _: Gym) -> str:
+def told(observation: Any, _: Gym) -> str:
     """The observation itself."""
     return readable(observation)

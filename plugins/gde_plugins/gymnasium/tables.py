@@ -106,6 +106,15 @@ def tabulate(
     )
 
 
+def ends_that_earn(environment: "gymnasium.Env[Any, Any]") -> bool:
+    """Whether a table of transitions has an end with a positive reward."""
+    for actions in environment.unwrapped.P.values():  # type: ignore[attr-defined]  # it has a table
+        for steps in actions.values():
+            if any(ended and p > 0 and reward > 0 for p, _, reward, ended in steps):
+                return True
+    return False
+
+
 def digest(mdp: TabularMDP) -> str:
     """Equal for equal processes, wherever they begin."""
     assert mdp.terminal is not None

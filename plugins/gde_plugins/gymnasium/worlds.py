@@ -6,7 +6,8 @@ from enum import EnumMeta
 from functools import cached_property
 from hashlib import sha256
 from itertools import compress
-from typing import Annotated, Any
+from numbers import Real
+from typing import Annotated, Any, Literal
 
 import gymnasium
 import numpy as np
@@ -16,14 +17,26 @@ from gymnasium import spaces
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
 from gde.errors import GdeError
+from gde.foreign import shown
 from gde.numerics.tabular import Solution, solve
 from gde.parts.snapshots import Played, replay
-from gde_plugins.gymnasium.tables import digest
+from gde_plugins.gymnasium.tables import digest, ends_that_earn
 
 Gym = gymnasium.Env[Any, Any]
 Info = Mapping[str, Any]
 Text = Callable[[Any, Gym], str]
 Success = Callable[[float, bool, Info], float | None]
+Reading = Literal["rewarded_end", "end", "survival", "none"]
+READINGS: Mapping[Reading, Success] = {
+    "rewarded_end": lambda reward, terminated, _: float(terminated and reward > 0),
+    "end": lambda _, terminated, __: float(terminated),
+    "survival": lambda _, terminated, __: float(not terminated),
+    "none": lambda *_: None,
+}
+"""What counts as success: an episode that terminates with a positive reward, one that
+terminates, one that does not, or nothing.
+"""
+GUESSED: Reading = "rewarded_end"
 HORIZON = 100
 """The horizon where neither the caller nor the environment gives one."""
 
@@ -42,6 +55,11 @@ class GymnasiumConfig:
     """The objective in words; empty for "earn as much reward as you can"."""
     rules: str = ""
     """Rules shown to the agent."""
+    success: Reading | None = None
+    """Success is an end with a positive reward (rewarded_end), any end (end), no end
+    within the limit of turns (survival), or undefined (none). none given:
+    rewarded_end, with a remark where that is a guess.
+    """
     horizon: Annotated[int, Ge(1)] | None = None
     """Turns allowed; none for the environment's own limit, 100 where it has none."""
     discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
@@ -53,7 +71,7 @@ class GymnasiumConfig:
 class GymnasiumWorld:
     """An environment with discrete actions, restored by replay.
 
-    Implements `gde.parts.environment.HasSnapshot`.
+    Implements `gde.parts.environment.HasSnapshot` and `HasRemarks`.
     """
 
     def __init__(
@@ -62,14 +80,16 @@ class GymnasiumWorld:
         environment: Gym,
         config: GymnasiumConfig,
         text: Text,
-        success: Success,
+        success: Success | None,
     ) -> None:
         self.name = name
         self.environment = environment
         self.config = config
         self.actions = action_names(name, environment, config.actions)
         self._text = text
-        self._success = success
+        self._is_guess = success is None and config.success is None
+        chosen = READINGS[config.success or GUESSED]
+        self._success = chosen if config.success or success is None else success
         self._seed: int | None = None
         self._taken: list[str] = []
         self._over = True
@@ -104,6 +124,18 @@ class GymnasiumWorld:
         """
         return World(id=self._identity, facts={"environment": self.name})
 
+    def remarks(self) -> Sequence[str]:
+        """Return which reading success has, where that is a guess."""
+        if not self._is_guess or self._earning_end():
+            return ()
+        guess = "success is taken to be an end with a positive reward (rewarded_end), which is a guess"
+        others = "env.success=end counts every end, survival no end, none nothing"
+        return (f"{self.name}: {guess}; {others}",)
+
+    def _earning_end(self) -> bool:
+        """Whether it is known that an end with a positive reward is the goal."""
+        return False
+
     def step(self, action: str) -> Outcome:
         """Take the action of this name.
 
@@ -118,7 +150,7 @@ class GymnasiumWorld:
         first: int = self.environment.action_space.start  # type: ignore[attr-defined]
         step = self.environment.step(int(first) + self.actions.index(action))
         observation, reward, terminated, truncated, info = step
-        reward = float(reward)
+        reward = self._reward(reward)
         self._taken.append(action)
         self._over = terminated or truncated
         self._shown = self._observe(observation, info)
@@ -149,12 +181,23 @@ class GymnasiumWorld:
     def _observe(self, observation: Any, info: Info) -> Observation:
         """The observation, with the actions of `action_mask` in `info`, if given."""
         mask = info.get("action_mask", [True] * len(self.actions))
+        if np.shape(mask) != (len(self.actions),):
+            raise ValueError(
+                f"{self.name}: info['action_mask']: wanted {len(self.actions)} values, got {shown(mask)}"
+            )
         names = tuple(compress(self.actions, mask))
         return Observation(
             text=self._text(observation, self.environment),
             actions=names or self.actions,
             raw=observation,
         )
+
+    def _reward(self, reward: Any) -> float:
+        if not isinstance(reward, Real | np.number):
+            raise ValueError(
+                f"{self.name}: reward: wanted a number, got {shown(reward)}"
+            )
+        return float(reward)
 
     def _identify(self) -> str:
         own = getattr(self.environment.unwrapped, "hash", None)
@@ -178,6 +221,9 @@ class TabulatedWorld(GymnasiumWorld):
         self._table = mdp
         self._digest = digest(mdp)
         self._begun: dict[int, TabularMDP] = {}
+
+    def _earning_end(self) -> bool:
+        return ends_that_earn(self.environment)
 
     def state(self) -> State:
         """Fact `state`: the number of the state."""
@@ -223,7 +269,7 @@ def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[st
         GdeError: actions are not discrete, or not as many as the names, or two have the
         same.
     """
-    space = environment.action_space
+    space = getattr(environment, "action_space", None)
     if not isinstance(space, spaces.Discrete):
         raise GdeError(f"{whose}: wanted discrete actions, got {space}")
     if names:

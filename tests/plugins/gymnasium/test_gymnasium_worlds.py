@@ -175,9 +175,15 @@ def ahead(observation: Any, environment: Any) -> str:
 
 
 def test_capabilities_are_those_of_the_table() -> None:
-    known = {Capability.STATE, Capability.MDP, Capability.OPTIMUM, Capability.SNAPSHOT}
+    known = {
+        *(Capability.STATE, Capability.MDP, Capability.OPTIMUM),
+        *(Capability.SNAPSHOT, Capability.REMARKS),
+    }
     assert from_gymnasium(LAKE).part.gives == known
-    assert from_gymnasium(EMPTY).part.gives == {Capability.SNAPSHOT}
+    assert from_gymnasium(EMPTY).part.gives == {
+        Capability.SNAPSHOT,
+        Capability.REMARKS,
+    }
     wrapped = from_gymnasium(
         lambda: gymnasium.wrappers.TransformReward(
             gymnasium.make(LAKE), lambda reward: -reward
