@@ -19,6 +19,12 @@ from gde.data.mdp import TabularMDP
 from gde.numerics.stats import Floats
 
 
+CONSTANT, UNVARIED = 1e-13, 1e-9
+"""Of rewards of size 1: the deviation from the mean that rounding makes, and the
+standard deviation of a canonical form that it makes.
+"""
+
+
 @dataclass(frozen=True, eq=False)
 class Setting:
     """The distribution of transitions that rewards are compared on."""
@@ -54,6 +60,7 @@ def epic_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
         setting: where they are compared.
     """
     weights = np.einsum("s,a,t->sat", setting.states, setting.actions, setting.states)
+    a, b = _unit(a, setting), _unit(b, setting)
     return _distance(epic_canonical(a, setting), epic_canonical(b, setting), weights)
 
 
@@ -68,6 +75,7 @@ def dard_distance(a: ArrayLike, b: ArrayLike, setting: Setting) -> float:
     weights = np.einsum(
         "s,a,sat->sat", setting.states, setting.actions, setting.transition
     )
+    a, b = _unit(a, setting), _unit(b, setting)
     return _distance(dard_canonical(a, setting), dard_canonical(b, setting), weights)
 
 
@@ -127,6 +135,21 @@ def full_reward(reward: ArrayLike, setting: Setting) -> Floats:
     return np.broadcast_to(R.reshape(R.shape + missing_axes), shape)
 
 
+def _unit(reward: ArrayLike, setting: Setting) -> Floats:
+    """(S, A, S') the reward with mean 0 and greatest size 1, so that rounding is the
+    same at every scale and shift; all zeros for a constant.
+    """
+    R = full_reward(reward, setting)
+    largest = np.abs(R).max()
+    if not largest:
+        return R
+    R = R / largest
+    centred = R - R.mean()
+    spread = np.abs(centred).max()
+    unit: Floats = centred / spread if spread > CONSTANT else np.zeros_like(R)
+    return unit
+
+
 def _distance(a: Floats, b: Floats, weights: Floats) -> float:
     """sqrt((1 - r) / 2) with the weighted correlation r; 0 for two constants, sqrt(1/2)
     where one is constant.
@@ -143,10 +166,12 @@ def _distance(a: Floats, b: Floats, weights: Floats) -> float:
 
 
 def _standardised(R: Floats, weights: Floats) -> Floats:
-    """R with weighted mean 0 and variance 1; all zeros where it does not vary."""
+    """R, of size 1, with weighted mean 0 and variance 1; all zeros where it does not
+    vary.
+    """
     centred = R - np.sum(weights * R)
     scale = float(np.sqrt(np.sum(weights * centred**2)))
-    if scale <= 1e-9 * max(1.0, float(np.abs(centred).max())):
+    if scale <= UNVARIED:
         return np.zeros_like(centred)
     standardised: Floats = centred / scale
     return standardised

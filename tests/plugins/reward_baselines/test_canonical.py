@@ -40,16 +40,22 @@ def shaped(reward: np.ndarray, potential: np.ndarray, discount: float) -> np.nda
 @settings(max_examples=30)
 @given(
     seed=st.integers(0, 50),
-    scale=st.floats(0.01, 100),
+    power=st.integers(-300, 300),
     shift=st.floats(-5, 5),
     discount=st.floats(0, 1),
 )
 def test_shaping_scale_and_shift_are_no_distance(
-    distance: object, seed: int, scale: float, shift: float, discount: float
+    distance: object, seed: int, power: int, shift: float, discount: float
 ) -> None:
     where, reward = setting(seed, discount), rewards(seed)
-    other = scale * shaped(reward, 3 * rewards(seed + 1, (S,)), discount) + shift
-    assert distance(reward, other, where) == pytest.approx(0, abs=1e-6)  # type: ignore[operator]
+    other = shaped(reward, 3 * rewards(seed + 1, (S,)), discount) + shift
+    third = rewards(seed + 2)
+    expected = distance(third, reward, where)  # type: ignore[operator]
+    for scale in (1.0, 10.0**power):
+        found = distance(reward, scale * other, where)  # type: ignore[operator]
+        assert found == pytest.approx(0, abs=1e-6)
+        found = distance(third, scale * other, where)  # type: ignore[operator]
+        assert found == pytest.approx(expected, abs=1e-6)
 
 
 @BOTH
