@@ -3,6 +3,7 @@ seed and the turn alone.
 """
 
 from collections.abc import Sequence
+from math import inf
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -72,7 +73,7 @@ class OracleAgent:
         self._dice.next_turn()
         if self._dice.happens(self._slip):
             return _random_action(observation, self._dice)
-        best = self._best()
+        best = self._best(observation)
         if not best:
             return Decision.unusable(
                 "error", "no action is optimal here: no end can be reached any more"
@@ -81,10 +82,13 @@ class OracleAgent:
             best[0] if self._ties == "first" else self._dice.choose(best, "optimal")
         )
 
-    def _best(self) -> Sequence[str]:
+    def _best(self, observation: Observation) -> Sequence[str]:
         world = self._world
         if isinstance(world, HasOptimum):
             told = world.optimum()
+            if told and told.value == -inf:
+                # In an impossible world all actions are alike.
+                return observation.actions or ()
             return told.actions if told else ()
         if not isinstance(world, HasMDP):
             return ()
@@ -109,12 +113,12 @@ class ExplorerAgent(OracleAgent):
     actions those are.
     """
 
-    def _best(self) -> Sequence[str]:
+    def _best(self, observation: Observation) -> Sequence[str]:
         if isinstance(self._world, HasState):
             believed = self._world.state().facts.get("belief_optimal")
             if isinstance(believed, list | tuple):
                 return [str(action) for action in believed]
-        return super()._best()
+        return super()._best(observation)
 
 
 class ExpertAgent:

@@ -1,9 +1,12 @@
 """The bot solves what can be solved; the search is exact."""
 
 from collections import deque
+from math import inf
 
 import pytest
 
+from gde_plugins.babyai.config import BabyAIConfig
+from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.oracle.bot import OmniBot
 from gde_plugins.babyai.oracle.bounds import Bound
 from gde_plugins.babyai.oracle.certificate import Certificates
@@ -70,6 +73,33 @@ def test_a_key_behind_its_own_door_is_proved_out_of_reach() -> None:
         "proved impossible by exact search",
     )
     assert OmniBot(now).suggest(now) is None
+
+
+def test_a_mission_that_is_impossible_stays_so_at_every_turn() -> None:
+    world = BabyAIEnvironment(BabyAIConfig(level="Unlock", search=100))
+    world.reset(63)
+    for action in ("left", "forward", "forward", "pickup", "right", "forward") * 3:
+        optimum, told = world.optimum(), world.state().facts["optimum"]
+        assert optimum is not None and isinstance(told, dict)
+        assert (optimum.actions, optimum.value) == ((), -inf)
+        assert told["least"] is told["most"] is None
+        world.step(action)
+
+
+def test_a_box_that_is_opened_puts_a_mission_out_of_reach() -> None:
+    world = BabyAIEnvironment(BabyAIConfig(level="PutNextLocal", search=100))
+    world.reset(12)
+    assert world.task().objective == "put the grey box next to the grey key"
+    action = OmniBot(world.now).suggest(world.now)
+    while action != "pickup":
+        assert action is not None
+        world.step(action)
+        action = OmniBot(world.now).suggest(world.now)
+    world.step("toggle")
+    for action in ("left", "left", "forward"):
+        optimum = world.optimum()
+        assert optimum is not None and optimum.value == -inf
+        world.step(action)
 
 
 def test_what_the_bot_solves_is_not_proved_impossible() -> None:

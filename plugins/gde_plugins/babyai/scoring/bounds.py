@@ -53,7 +53,8 @@ def _whole(value: object) -> int | None:
 
 
 def _facts(episode: Trajectory, _: Model) -> Facts:
-    turns = episode.turns
+    # An impossible mission has neither optimal actions nor regret.
+    turns = () if episode.impossible else episode.turns
     found: dict[str, float | None] = dict.fromkeys(bounds.columns)
     known = [each for turn in turns if (each := _Known.of(turn.state))]
     found["turns"] = len(turns)
