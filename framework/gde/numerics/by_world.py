@@ -117,7 +117,9 @@ def measured(
             for number in declared.metric.numbers:
                 measure = declared.measures[number.name]
                 # What other agents would reach in a world says nothing of this one.
-                if measure.beside:
+                # A number that no episode has is none in any world.
+                is_none = number.only and np.isnan(table[number.only]).all()
+                if measure.beside or is_none:
                     continue
                 with _naming(name):
                     each = number.each(table, groups[chosen], len(numbered)).tolist()

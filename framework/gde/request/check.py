@@ -19,6 +19,7 @@ WHAT: dict[str, str] = {
     Capability.MAP: "an environment with a map (capability map)",
     Capability.VIEW: "an environment with drawings (capability view)",
     Capability.WORLDS: "an environment with a list of worlds (capability worlds)",
+    Capability.REMARKS: "an environment that remarks on its worlds (capability remarks)",
     Capability.ACTIVATIONS: "an agent whose language model gives activations",
     Capability.ACTION_PROBS: "an agent with action probabilities (capability action_probs)",
     Capability.INTERVENTIONS: "an agent whose language model accepts interventions",

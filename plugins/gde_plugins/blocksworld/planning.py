@@ -1,18 +1,22 @@
 """Exact distances to a goal, and thus all optimal actions.
 
 Lifting a block and putting it somewhere is a move of two actions. A block *must move*
-if it stands where it may not, or above a block that must. It must move *twice* if it is
-above a block that it has to stand on in the end and that must move itself. The number
-of these moves is a lower bound, the heuristic of an A* search over moves. Two rules
-keep the search small and its result exact (Slaney and Thiébaux 2001): a block that can
-go to its last place goes there at once, and any other move goes to the table.
+if it stands where it may not, or above a block that must. One move is enough unless its
+last place is not ready when it has to make room: then it *waits* on the table, and
+moves twice. Which blocks wait is all that a plan has to choose (Slaney and Thiébaux
+2001): the fewest whose waiting breaks every circle of moves that have to come before
+each other. They are a smallest hitting set of these circles, found by integer
+programming with circles added as they show.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import NamedTuple
 
-from gde.errors import GdeError
+import numpy as np
+from scipy.optimize import LinearConstraint, milp
+
 from gde_plugins.blocksworld.arrangement import (
     TABLE,
     Action,
@@ -25,8 +29,19 @@ from gde_plugins.blocksworld.arrangement import (
 )
 from gde_plugins.blocksworld.goal import Goal
 
-LIMIT = 200_000
-"""Maximum number of arrangements that one search visits."""
+FIRST, LAST = 0, 1
+"""The moves of a block; they are one unless it waits."""
+Move = tuple[int, int]
+"""A block, and which of its moves."""
+
+
+class Circle(NamedTuple):
+    """Moves that have to come before each other."""
+
+    orders: frozenset[tuple[Move, Move]]
+    """Pairs of an earlier and a later move."""
+    waiting: frozenset[int]
+    """Blocks of which one has to wait."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +50,11 @@ class Planner:
 
     goal: Goal
     _moves: dict[Below, int] = field(default_factory=dict)
+    _circles: set[Circle] = field(default_factory=set)
+    """All that were found; most are those of later arrangements too."""
 
     def distance(self, below: Below) -> int:
-        """Return the least number of actions from an arrangement to the goal.
-
-        Raises:
-            GdeError: the search grows beyond its limit.
-        """
+        """Return the least number of actions from an arrangement to the goal."""
         if self.goal.holds(below):
             return 0
         block = held(below)
@@ -100,63 +113,83 @@ class Planner:
             return under
         return None
 
-    def _needed_moves(self, start: Below) -> int:
-        """Return the least number of moves, by A*."""
-        if start in self._moves:
-            return self._moves[start]
-
-        # Of equally promising arrangements the one with more moves behind it comes
-        # first.
-        queue = [(self._bound(start), 0, start)]
-        moves_to = {start: 0}
-        while queue:
-            _, minus_done, below = heappop(queue)
-            done = -minus_done
-            if done > moves_to[below]:
-                continue
+    def _needed_moves(self, below: Below) -> int:
+        """Return the least number of moves."""
+        if below not in self._moves:
             moving = must_move(below, self.goal)
-            if not moving:
-                self._moves[start] = done
-                return done
-            if len(moves_to) > LIMIT:
-                raise GdeError(
-                    f"blocksworld: no plan of {len(start)} blocks is proven optimal in {LIMIT} arrangements"
-                )
+            orders = self._orders(below, moving)
+            # A circle can only show while too few blocks wait.
+            known = {one for one in self._circles if one.orders <= orders}
+            waiting = _fewest(known)
+            while new := _circles(orders, moving, waiting):
+                known |= new
+                waiting = _fewest(known)
+            self._circles.update(known)
+            self._moves[below] = len(moving) + len(waiting)
+        return self._moves[below]
 
-            done += 1
-            for after in self._worth_trying(below, moving):
-                if after not in moves_to or done < moves_to[after]:
-                    moves_to[after] = done
-                    heappush(queue, (done + self._bound(after), -done, after))
-        raise AssertionError("every goal without contradiction can be reached")
-
-    def _bound(self, below: Below) -> int:
-        """Return a lower bound on the number of moves."""
-        moving = must_move(below, self.goal)
-        bound = len(moving)
+    def _orders(self, below: Below, moving: set[int]) -> set[tuple[Move, Move]]:
+        """Return which moves have to come before which."""
+        above = blocks_above(below)
+        orders: set[tuple[Move, Move]] = set()
         for block in moving:
-            wanted = self.goal.under.get(block, TABLE)
-            if wanted in moving:
-                # A block above the one that it has to stand on moves twice.
-                lower = below[block]
-                while lower not in (wanted, TABLE):
-                    lower = below[lower]
-                bound += lower == wanted
-        return bound
+            if block in above:
+                orders.add(((above[block], FIRST), (block, FIRST)))
+            under = self.goal.under.get(block, TABLE)
+            if under in moving:
+                orders.add(((under, LAST), (block, LAST)))
+            elif under in above:
+                orders.add(((above[under], FIRST), (block, LAST)))
+        return orders
 
-    def _worth_trying(self, below: Below, moving: set[int]) -> Sequence[Below]:
-        free = tops(below)
-        to_table = []
-        for block in free:
-            if block not in moving:
-                continue
-            place = self._last_place(block, moving, set(free))
-            # A move to the last place is never wrong, so no other need be tried.
-            if place is not None:
-                return [put(below, block, place)]
-            if below[block] != TABLE:
-                to_table.append(put(below, block, TABLE))
-        return to_table
+
+def _fewest(circles: set[Circle]) -> set[int]:
+    """Return a smallest set of blocks whose waiting breaks all of these circles."""
+    blocks = sorted({block for one in circles for block in one.waiting})
+    if not blocks:
+        return set()
+    rows = [[block in one.waiting for block in blocks] for one in circles]
+    n = len(blocks)
+    at_least_one = LinearConstraint(np.array(rows, dtype=np.float64), lb=1)
+    found = milp(
+        np.ones(n), integrality=np.ones(n), bounds=(0, 1), constraints=at_least_one
+    )
+    return {block for block, is_in in zip(blocks, found.x, strict=True) if is_in > 0.5}
+
+
+def _circles(
+    orders: set[tuple[Move, Move]], moving: set[int], waiting: set[int]
+) -> set[Circle]:
+    """Return circles that no waiting block breaks; none if a plan has enough waiting."""
+    found: set[Circle] = set()
+    waits = {*waiting}
+    while True:
+        before: dict[Move, set[Move]] = {}
+        written: dict[tuple[Move, Move], tuple[Move, Move]] = {}
+        for block in waits & moving:
+            before[block, LAST] = {(block, FIRST)}
+        for order in orders:
+            # The moves of a block that does not wait are one.
+            earlier, later = (
+                move if move[0] in waits else (move[0], FIRST) for move in order
+            )
+            before.setdefault(later, set()).add(earlier)
+            written[earlier, later] = order
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError as error:
+            cycle = error.args[1]
+        else:
+            return found
+
+        used = [written[pair] for pair in pairwise(cycle) if pair in written]
+        breaking = set()
+        for (_, reached), (left, _) in zip([*used[-1:], *used], used, strict=False):
+            if reached == (left[0], LAST) and left[1] == FIRST:
+                breaking.add(left[0])
+        found.add(Circle(frozenset(used), frozenset(breaking)))
+        # Others may show once this one is broken.
+        waits.add(min(breaking))
 
 
 def must_move(below: Below, goal: Goal) -> set[int]:

@@ -66,7 +66,7 @@ RANDOM = ("size", "density", "min_distance", "max_distance")
 class GridConfig:
     """One kind of grid; every seed is another grid of that kind."""
 
-    size: Annotated[int, Interval(ge=5, le=25)] = 7
+    size: Annotated[int, Interval(ge=5, le=101)] = 7
     """Rows and columns, outer wall included; odd."""
     density: Annotated[float, Interval(ge=0, le=1)] = 0.5
     """Share of the inner walls kept from a perfect maze: 1 is the maze, 0 an open room."""

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from gde.data.mdp import TabularMDP
 from gde.numerics.stats import Floats
 
-
 CONSTANT, UNVARIED = 1e-13, 1e-9
 """Of rewards of size 1: the deviation from the mean that rounding makes, and the
 standard deviation of a canonical form that it makes.

@@ -9,6 +9,9 @@ from annotated_types import Ge, Gt, Interval
 from gde.data.how import How
 from gde.offers import FilePath
 
+MOST_ROOMS = 100
+"""Of a game of TextWorld 1.7."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class HostConfig:
@@ -36,9 +39,10 @@ class TextWorldConfig(HostConfig):
     """One of TextWorld's challenges, or custom: a chain of actions in a house of chosen
     size.
     """
-    level: Annotated[int, Interval(ge=1, le=300)] = 5
+    level: Annotated[int, Interval(ge=1, le=233)] = 5
     """Difficulty of a treasure hunt, 1 to 30, or of a coin collection: length of the
-    quest, rooms, doors, keys.
+    quest (its last two digits) and rooms for each step of it (1 to 100: 1, to 150: 2,
+    201 to 233: 3).
     """
     ingredients: Annotated[int, Interval(ge=1, le=5)] = 2
     """Cooking: number of ingredients in the recipe, all of which must be found."""
@@ -66,6 +70,12 @@ class TextWorldConfig(HostConfig):
             )
         if self.game == "treasure-hunt" and self.level > 30:
             raise ValueError(f"level of a treasure hunt: 1 to 30, got {self.level}")
+        hundreds, quest = divmod(self.level - 1, 100)
+        n_rooms = (quest + 1) * (hundreds + 1)
+        if self.game == "coin-collector" and n_rooms > MOST_ROOMS:
+            raise ValueError(
+                f"level of a coin collection of at most {MOST_ROOMS} rooms: 1 to 150 or 201 to 233, got {self.level}"
+            )
 
 
 TaskType = Literal[

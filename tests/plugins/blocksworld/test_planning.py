@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from exhaustive import distances, random_goal, reachable
 
-from gde_plugins.blocksworld.arrangement import successors
+from gde_plugins.blocksworld.arrangement import TABLE, successors
 from gde_plugins.blocksworld.goal import Goal, contradiction
-from gde_plugins.blocksworld.planning import Planner
+from gde_plugins.blocksworld.planning import Planner, must_move
 from gde_plugins.blocksworld.problems import random_arrangement
 
 
@@ -96,3 +96,20 @@ def test_a_proof_is_found_exactly_where_no_arrangement_fits() -> None:
         assert bool(proof) == (not fitting)
         contradictory += bool(proof)
     assert 0 < contradictory < 200
+
+
+def test_fifty_blocks_are_certified() -> None:
+    rng = np.random.default_rng(0)
+    start, end = random_arrangement(50, rng), random_arrangement(50, rng)
+    under = {block: below for block, below in enumerate(end) if below != TABLE}
+    planner = Planner(Goal(under=under))
+    least = planner.distance(start)
+    # Circles that wait are found beyond the moves that are plainly needed.
+    assert least > 2 * len(must_move(start, planner.goal))
+    below = start
+    for left in range(least, least - 6, -1):
+        assert planner.distance(below) == left
+        best = planner.optimal(below)
+        after = dict(successors(below))
+        assert best and all(planner.distance(after[each]) == left - 1 for each in best)
+        below = after[best[0]]

@@ -93,6 +93,14 @@ def test_a_game_without_room_for_its_quest_is_refused(
             {"game": "treasure-hunt", "level": 31},
             "level of a treasure hunt: 1 to 30, got 31",
         ),
+        *(
+            (
+                {"game": "coin-collector", "level": level},
+                f"at most 100 rooms: 1 to 150 or 201 to 233, got {level}",
+            )
+            for level in (151, 200)
+        ),
+        ({"game": "coin-collector", "level": 234}, "less than or equal to 233"),
         ({"step_seconds": 0}, "greater than 0"),
     ],
 )
