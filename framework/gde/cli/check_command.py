@@ -32,26 +32,67 @@ def command(
             metavar="PLAN|DIST",
             help="A plan file (TOML), or an installed distribution.",
         ),
-    ],
+    ] = "",
     settings: Fields = None,
     env: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Environment for the agents of the distribution."
+            metavar="NAME",
+            help="Environment to check, or for the agents of the distribution.",
         ),
     ] = "",
     as_json: options.Json = False,
 ) -> None:
-    """Check a plan file, or all parts of a distribution.
+    """Check a plan file, an environment, or all parts of a distribution.
 
     Of a plan file, check that it can be run here, and ask each served model one
-    question; nothing is run. Of an installed
+    question; nothing is run. Of an environment,
+    tell how many worlds it lists, and what it leaves out of its files. Of an installed
     distribution, check that every part keeps the promises of its kind.
     """
-    if what.endswith(".toml") or Path(what).is_file():
+    if not what:
+        _environment(env, settings or (), as_json)
+    elif what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
     else:
         _distribution(what, settings or (), env, as_json)
+
+
+def _environment(name: str, settings: "Sequence[str]", as_json: bool) -> None:
+    from contextlib import closing
+
+    from gde.before.preparing import prepare
+    from gde.data.plan import Choice, Plan
+    from gde.errors import ConfigError
+    from gde.reporting.wording import plural
+    from gde.request.settings import parse_settings
+    from gde.stages.context import Resources
+    from gde.stages.rollout import list_worlds, remarks
+
+    parsed = parse_settings(settings)
+    environment = Choice(name=name, config=parsed.pop("env", {}))
+    if not name or parsed:
+        raise ConfigError(
+            "gde check: wanted a plan, a distribution, or --env NAME with --set env.FIELD=VALUE"
+        )
+    ready = prepare(Plan(environment=environment, agent=_idle))
+    with closing(Resources(ready)) as resources:
+        said = remarks(ready, resources)
+        worlds = len(
+            {name for listed in list_worlds(ready, resources) for name in listed}
+        )
+    if as_json:
+        show_json({"schema": 1, "environment": name, "worlds": worlds, "remarks": said})
+        return
+    for sentence in said:
+        say(sentence)
+    found = plural(worlds, "world") if worlds else "a world for every seed"
+    say(f"ok: {found} of {name}")
+
+
+def _idle(_: str) -> str:
+    """An agent that is never asked."""
+    return ""
 
 
 def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from gde.data.goals import Goals
 from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
-from gde.errors import GdeError
+from gde.errors import ConfigError, GdeError
+from gde.foreign import Account
 from gde_plugins.blocksworld.arrangement import Action, Below, held, successors, towers
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.planning import Planner
@@ -21,7 +22,7 @@ from gde_plugins.blocksworld.wording import Words, draw
 
 class BlocksworldEnvironment:
     """Implements `HasState`, `HasOptimum`, `HasDemonstration`, `HasGoals`,
-    `HasSnapshot` and `HasWorlds` of `gde.parts.environment`. A step earns 1 on reaching the goal and 0
+    `HasSnapshot`, `HasWorlds` and `HasRemarks` of `gde.parts.environment`. A step earns 1 on reaching the goal and 0
     elsewhere.
     """
 
@@ -41,6 +42,17 @@ class BlocksworldEnvironment:
         problem.
         """
         return [f"{each.name} {each.digest}" for each in self._listed]
+
+    def remarks(self) -> Sequence[str]:
+        """Return how many problems of the folder cannot be read, and why."""
+        unread: list[tuple[str, str]] = []
+        for each in self._listed:
+            try:
+                each.read()
+            except ConfigError as error:
+                unread.append((str(error).rpartition(": ")[2], each.name))
+        n_read = len(self._listed) - len(unread)
+        return [*Account(n_read, unread).told("env.problems")]
 
     def reset(self, seed: int) -> Observation:
         """Begin the random problem of this seed, or number `seed` (modulo their number)

@@ -26,6 +26,7 @@ def gde_environments() -> Sequence[AnyOffer]:
                     Capability.SNAPSHOT,
                     Capability.SIMULATOR,
                     Capability.WORLDS,
+                    Capability.REMARKS,
                     Capability.VIEW,
                 }
             ),

@@ -7,6 +7,7 @@ from zipfile import BadZipFile, ZipFile
 from pydantic import ValidationError
 
 from gde.errors import GdeError
+from gde.foreign import fault
 
 AT_MOST = 4 * 2**30
 """Bytes, unpacked: a log is held in memory."""
@@ -80,9 +81,7 @@ def _refuse_beyond(path: Path, size: int) -> None:
 def what_is_wrong(error: Exception) -> str:
     """The first fault that a reader has found, as one line."""
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        message = f"{place}: {first['msg']}" if place else first["msg"]
+        message = fault(error)
     elif isinstance(error, KeyError):
         message = f"there is no {error}"
     else:

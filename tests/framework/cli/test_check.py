@@ -82,3 +82,19 @@ def test_a_long_check_is_told_of_while_it_lasts(
     before = len(told)
     time.sleep(0.1)
     assert len(told) == before
+
+
+def test_an_environment_is_checked_without_a_run(gde: Gde, tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    done = gde("check", "--env", "grid")
+    assert done.stdout == "" and "ok: a world for every seed of grid" in done.stderr
+    for name, goal in (("good", "(on a b)"), ("odd", "(or (on a b) (on b a))")):
+        text = f"""(define (problem p) (:objects a b) (:init (handempty) (ontable a)
+            (clear a) (ontable b) (clear b)) (:goal {goal}))"""
+        (tmp_path / "rows" / f"{name}.pddl").write_text(text)
+    asked = ("check", "--env", "blocksworld", "--set", "env.problems=rows", "--json")
+    told = json.loads(gde(*asked).stdout)
+    (remark,) = told["remarks"]
+    assert (told["environment"], told["worlds"]) == ("blocksworld", 2)
+    assert remark.startswith("env.problems: read 1, left out 1: 1 wanted atoms")
+    assert gde("check").returncode == 2

@@ -1,6 +1,7 @@
 """Datasets in the published columns, written and read as they stand."""
 
 import csv
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -87,3 +88,29 @@ def test_parquet_holds_the_same_rows(tmp_path: Path) -> None:
     table = parquet.read_table(tmp_path / "rows.parquet")
     assert table.num_rows == 4
     assert all(count >= 1 for count in table["help_count"].to_pylist())
+
+
+def test_rows_are_read_by_their_meaning(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    write_dataset(wanted("predict"), path)
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    seed, target, error = map(head.index, ("seed", "target_state", "error"))
+    rows[0][seed] = "1.0"
+    rows[0][target] = re.sub(r"(\d+)", r"np.int64(\1)", rows[0][target])
+    rows[1][target] = rows[1][target].replace(" ", "")
+    rows[1][error], rows[2][error] = "None", "nan"
+    rows[3][error] = "no way"
+    text = StringIO()
+    csv.writer(text, delimiter=";").writerows([head, *rows])
+    path.write_text(text.getvalue(), encoding="utf-16")
+
+    world = QuestionEnvironment("predict", QuestionConfig(dataset=path))
+    assert len(world.worlds()) == 3
+    for place in range(3):
+        world.reset(place)
+    (remark,) = world.remarks()
+    assert remark == "rows.csv, rows: read 3, left out 1: 1 with an error (row 4)"
+    path.write_text("")
+    with pytest.raises(ConfigError, match=r"rows.csv: lacks the columns env_name"):
+        QuestionEnvironment("predict", QuestionConfig(dataset=path))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gde.data.observation import IMPOSSIBLE
 from gde.errors import ConfigError
 from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
@@ -183,3 +184,66 @@ def test_data_that_cannot_be_used_are_refused(
         path.write_text(text)
     with pytest.raises(ConfigError, match=message):
         WebshopEnvironment(WebshopConfig(data=tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("told", "price"),
+    [
+        ({"pricing": "24.99"}, 24.99),
+        ({"pricing": "1,024"}, 1024),
+        ({"pricing": " "}, 100),
+        ({"pricing": "$5 to $10"}, 7.5),
+    ],
+)
+def test_a_price_may_lack_its_sign(
+    told: dict[str, Any], price: float, tmp_path: Path
+) -> None:
+    data = write(tmp_path)
+    rows = [product("B01", "Bright Desk Lamp", **told)]
+    (data / "items_shuffle_1000.json").write_text(json.dumps(rows))
+    assert published_catalogue(data).products["B01"].price == price
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"pricing": "\u20ac24.99"}, "pricing: wanted an amount of dollars, got"),
+        ({"pricing": "24,99"}, "pricing: wanted an amount of dollars, got '24,99'"),
+        ({"name": None}, "name: wanted text, got None"),
+        ({"query": None}, "query: wanted text, got None"),
+        ({"product_category": None}, "product_category: wanted text, got None"),
+        (
+            {"customization_options": {"color": [{"value": None}]}},
+            "customization_options.color.0.value: wanted text, got None",
+        ),
+    ],
+)
+def test_a_product_that_is_none_is_named_and_left_out(
+    told: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    data = write(tmp_path)
+    rows = [product("B01", "Bright Desk Lamp"), {**product("B07", "Odd Lamp"), **told}]
+    (data / "items_shuffle_1000.json").write_text(
+        json.dumps(rows), encoding="utf-8-sig"
+    )
+    world = WebshopEnvironment(WebshopConfig(data=data))
+    assert len(world.worlds()) == 1
+    first, second = world.remarks()
+    assert first.startswith("items_shuffle*.json, products: read 1, left out 1: 1 ")
+    assert why in first and first.endswith("(B07)")
+    assert second == (
+        "items_human_ins.json, wishes: read 1, left out 2:"
+        " 1 without attributes (B01), 1 for products that are not there (B99)"
+    )
+
+
+def test_a_wish_that_no_purchase_fulfils_is_impossible(tmp_path: Path) -> None:
+    for number, (options, is_impossible) in enumerate(
+        ((["red"], False), (["purple"], True))
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        data = write(folder, instruction_options=options)
+        world = WebshopEnvironment(WebshopConfig(data=data))
+        world.reset(0)
+        assert (IMPOSSIBLE in world.world().facts) == is_impossible

@@ -8,14 +8,14 @@ from io import StringIO
 from pathlib import Path
 
 from gde.errors import GdeError
-from gde.foreign import Account, ForeignFile
+from gde.foreign import Account, ForeignFile, shown
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
 from gde_plugins.babyai.tasks.question import Question, state_text
 from gde_plugins.babyai.worlds.generation import make_scene
 from gde_plugins.babyai.worlds.levels import LEVELS, PREFIX, Release
-from gde_plugins.babyai.worlds.scene import Scene
+from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 
 Row = Mapping[str, str]
 NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -26,6 +26,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 COMMON = ("env_name", "seed", "env_description", "initial_state")
 NOTHING = {"", "none", "nan"}
 """Texts that stand for an empty cell."""
+SEED = re.compile(r"\d{1,9}", re.ASCII)
 NUMPY = re.compile(r"np\.\w+\((-?\d+)\)|\s")
 """What the text of a state may have more than its numbers."""
 
@@ -91,7 +92,7 @@ def question_of(task: str, row: Row, release: Release) -> Question:
     named = f"{row['env_name']}, seed {row['seed']}"
     # A column of numbers with gaps is written as 1.0.
     seed = row["seed"].strip().removesuffix(".0")
-    if level not in LEVELS or not (seed.isascii() and seed.isdecimal()):
+    if level not in LEVELS or not SEED.fullmatch(seed):
         raise GdeError(f"{named}: wanted a BabyAI level and a seed")
     scene = make_scene(level, int(seed), release)
     question = QUESTIONS[task](scene, row)
@@ -116,7 +117,13 @@ def _target(question: Question, row: Row) -> tuple[str, str]:
 
 def _predict(scene: Scene, row: Row) -> Question:
     actions = [word.strip() for word in row["action_sequence"].split(",")]
-    return Predict(scene, [word for word in actions if word])
+    known = [word for word in actions if word]
+    for word in known:
+        if word not in ACTIONS:
+            raise GdeError(
+                f"action_sequence: wanted {', '.join(ACTIONS)}, got {shown(word)}"
+            )
+    return Predict(scene, known)
 
 
 QUESTIONS: Mapping[str, Callable[[Scene, Row], Question]] = {
