@@ -30,8 +30,8 @@ MARKS = {
     BOM_UTF8: "utf-8-sig",
 }
 """The encodings that a file names by its first bytes."""
-LONGEST = 80
-"""Characters of a value in a complaint."""
+LONGEST, LONGEST_VALUE = 400, 80
+"""Characters of a complaint, and of a value in one."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,8 @@ class ForeignFile:
             at: a line's number, or a record's name.
         """
         place = f":{at}" if isinstance(at, int) else f": {at}" if at else ""
-        return ConfigError(f"{self.setting}: {self.path}{place}: {problem}")
+        said = shorten(problem, LONGEST)
+        return ConfigError(f"{self.setting}: {self.path}{place}: {said}")
 
 
 def fault(error: ValidationError) -> str:
@@ -125,7 +126,7 @@ def fault(error: ValidationError) -> str:
 
 def shown(value: object) -> str:
     """A value in one line of a complaint."""
-    return shorten(repr(value)[:1000], LONGEST)
+    return shorten(repr(value)[:1000], LONGEST_VALUE)
 
 
 @dataclass(frozen=True)

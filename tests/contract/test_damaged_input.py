@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from gde.errors import GdeError
-from gde_plugins.babyai.tasks.published_rows import question_of, read_rows
+from gde_plugins.babyai.config import PredictConfig
+from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
 from gde_plugins.grid.generation.files import read_origins
@@ -61,8 +62,10 @@ def blocks(folder: Path) -> None:
 
 
 def rows(folder: Path) -> None:
-    for row in read_rows(folder / "rows.csv", "predict").rows.values():
-        question_of("predict", row, "3.0")
+    config = PredictConfig(dataset=folder / "rows.csv")
+    world = QuestionEnvironment("predict", config)
+    for seed in range(len(world.worlds())):
+        world.reset(seed)
 
 
 READERS: dict[str, tuple[dict[str, str], Callable[[Path], object]]] = {
@@ -80,7 +83,7 @@ READERS: dict[str, tuple[dict[str, str], Callable[[Path], object]]] = {
             "items_ins_v2.json": json.dumps({"B01": {"attributes": ["bright"]}}),
             "items_human_ins.json": json.dumps({"B01": [WISH], "B02": [WISH]}),
         },
-        published_catalogue,
+        published_catalogue.__wrapped__,
     ),
     "blocksworld": ({"domain.pddl": DOMAIN, "problem.pddl": PROBLEM}, blocks),
     "babybench": ({"rows.csv": CSV}, rows),
@@ -99,7 +102,26 @@ PIECES = (
 )
 
 
+ODD = (None, 3, -1, 2.5, 10**40, True, "", "x", "€3", [], {}, [None], {"a": None})
+
+
+def odd(value: Any, rng: random.Random) -> Any:
+    """The value with something else in one of its places."""
+    places = [*value] if isinstance(value, dict) else range(len(value))
+    if not places:
+        return rng.choice(ODD)
+    chosen = rng.choice([*places])
+    inner = value[chosen]
+    goes_in = isinstance(inner, dict | list) and rng.random() < 0.8
+    changed = value.copy()
+    changed[chosen] = odd(inner, rng) if goes_in else rng.choice(ODD)
+    return changed
+
+
 def damaged(text: str, rng: random.Random) -> bytes:
+    if text.startswith(("[", "{")) and rng.random() < 0.5:
+        lines = [json.dumps(odd(json.loads(line), rng)) for line in text.split("\n")]
+        return "\n".join(lines).encode()
     content = bytearray(text.encode(rng.choice(("utf-8", "utf-8-sig", "utf-16"))))
     for _ in range(rng.choice((0, 1, 1, 2, 5))):
         place = rng.randrange(len(content) + 1)

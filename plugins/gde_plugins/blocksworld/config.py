@@ -24,8 +24,8 @@ class BlocksworldConfig:
     """
     problems: FilePath | None = None
     """Folder of PDDL problems (`*.pddl`, at any depth), used once each instead of
-    random ones. A `domain.pddl` beside them, or above them within the folder, defines
-    their vocabulary; the default is that of blocksworld-4ops.
+    random ones. A domain beside them, or above them within the folder, defines their
+    vocabulary; the default is that of blocksworld-4ops.
     """
     text: Wording = "plain"
     """Wording of states and actions: plain, or that of PlanBench's translator, which

@@ -83,8 +83,8 @@ class GridConfig:
     limit.
     """
     grids: FilePath | None = None
-    """A file of grids (JSON lines with `id`, `rows`, `agent`, `goal`) to use instead of
-    random ones.
+    """A file of grids to use instead of random ones: JSON with `id`, `rows`, `agent`,
+    `goal`, or mazes of # . S G.
     """
     where: Annotated[str, Readable(read_selection)] | None = None
     """Use only the grids with these labels, e.g. "size=7 transform=none"; none: all."""
