@@ -44,11 +44,12 @@ SECTIONS = {
     ":action": False,
 }
 """The sections of a domain, and whether it needs them."""
-KEYS = {":parameters": 0, ":precondition": 0, ":effect": 0}.keys()
+KEYS = (":parameters", ":precondition", ":effect")
 """What an action has."""
 COST = ["total-cost"]
 CONDITION = "atoms joined by `and` alone"
-"""What goals and preconditions may be."""
+EFFECT = "effects of atoms and their negations"
+"""What goals and preconditions may be, and effects."""
 
 
 class Operator(NamedTuple):
@@ -96,8 +97,7 @@ def read_domain(text: str) -> Domain:
     sections = parse(text, SECTIONS)
     predicates = {}
     for each in sections[":predicates"][0].inner:
-        name, *arguments = each
-        predicates[str(name)] = len(typed(Expression(each.line, arguments)))
+        predicates[str(each[0])] = len(typed(each, 1))
     operators: dict[str, Operator] = {}
     moved: set[str] = set()
     costs: set[float] = set()
@@ -111,63 +111,64 @@ def read_domain(text: str) -> Domain:
     return Domain(
         predicates=predicates,
         operators=operators,
-        kinds=_typed(sections[":types"]),
-        constants=_typed(sections[":constants"]),
+        kinds=_merged(sections[":types"]),
+        constants=_merged(sections[":constants"]),
         moved=frozenset(moved - {ANYTHING}),
     )
 
 
-def _typed(sections: list[Expression]) -> dict[str, str]:
+def _merged(sections: list[Expression]) -> dict[str, str]:
     """The names of a section that may be missing, with their types."""
-    for each in sections:
-        return typed(Expression(each.line, each[1:]))
-    return {}
+    return typed(sections[0], 1) if sections else {}
 
 
 def _read_action(
     action: Expression,
 ) -> tuple[str, Operator, Iterable[str], float]:
     """Read the name of an operator, itself, the types of its parameters and its cost."""
-    _, name, *rest = [*action, ""]
-    # Keywords and values alternate.
-    parts = dict(zip(map(str, rest[::2]), rest[1::2], strict=False))
-    if not parts.keys() <= KEYS or 2 * len(parts) != len(action) - 2:
-        raise action.refused(f"{', '.join(KEYS)} of an action, each once")
-    given: dict[str, Expression] = {}
-    for key in KEYS:
-        part = parts.get(key, Expression(action.line, ["and"]))
-        if isinstance(part, str):
-            raise action.refused(f"parentheses after {key}")
-        given[key] = part
-    kinds = typed(given[":parameters"]) if ":parameters" in parts else {}
+    parameters, precondition, effect = _parts(action)
+    kinds = typed(parameters)
     blocks = {block: f"?{number}" for number, block in enumerate(kinds)}
 
     def ours(atom: Expression) -> Atom:
         predicate, *arguments = words(atom)
         return (predicate, *(blocks.get(each, each) for each in arguments))
 
-    needs = set()
-    for part in conjuncts(given[":precondition"]):
+    needs, adds, removes = set(), set(), set()
+    for part in conjuncts(precondition):
         match part:
-            case ["not", ["=", str(one), str(other)]] if one != other:
-                # No block is ever on itself, so this says nothing.
-                pass
+            case ["not", ["=", one, other]] if {str(one), str(other)} <= kinds.keys():
+                # No block is ever on itself, so that two of them always differ.
+                if one == other:
+                    raise part.refused(CONDITION)
             case _:
                 needs.add(ours(affirmed(part)))
-    adds, removes = set(), set()
     cost = 0.0
-    for part in conjuncts(given[":effect"]):
+    for part in conjuncts(effect):
         match part:
             case ["increase", [*what], str(amount)] if what == COST:
                 cost += number(part, amount)
             case ["not", Expression() as atom]:
-                removes.add(
-                    ours(affirmed(atom, "effects of atoms and their negations"))
-                )
+                removes.add(ours(affirmed(atom, EFFECT)))
             case _:
-                adds.add(ours(affirmed(part, "effects of atoms and their negations")))
+                adds.add(ours(affirmed(part, EFFECT)))
     operator = Operator(frozenset(needs), frozenset(adds), frozenset(removes))
-    return str(name), operator, kinds.values(), cost
+    return str(action[1]), operator, kinds.values(), cost
+
+
+def _parts(action: Expression) -> list[Expression]:
+    """Return the values of `KEYS`, empty for those that are missing."""
+    # Keywords and values alternate.
+    parts = dict(zip(map(str, action[2::2]), action[3::2], strict=False))
+    if not parts.keys() <= {*KEYS} or 2 * len(parts) != len(action) - 2:
+        raise action.refused(f"{', '.join(KEYS)} of an action, each once")
+    given = []
+    for key in KEYS:
+        part = parts.get(key, Expression(action.line))
+        if isinstance(part, str):
+            raise action.refused(f"parentheses after {key}")
+        given.append(part)
+    return given
 
 
 def number(whole: Expression, text: str) -> float:

@@ -128,15 +128,15 @@ def words(expression: Expression) -> tuple[str, ...]:
     return tuple(found)
 
 
-def typed(expression: Expression) -> dict[str, str]:
-    """Return the type of each name of a list, "a b - block".
+def typed(expression: Expression, skip: int = 0) -> dict[str, str]:
+    """Return the type of each name of a list, "a b - block", but for the first ones.
 
     Raises:
         PddlError: a type is missing, or has several parts.
     """
     kinds: dict[str, str] = {}
     waiting: list[str] = []
-    listed = iter(expression)
+    listed = iter(expression[skip:])
     for word in listed:
         kind = next(listed, None) if word == "-" else word
         if not isinstance(kind, str):

@@ -137,7 +137,7 @@ def _blocks(sections: Sequence[Expression], domain: Domain) -> tuple[str, ...]:
     line = 1
     for each in sections:
         line = each.line
-        kinds.update(typed(Expression(line, each[1:])))
+        kinds.update(typed(each, 1))
     for block, kind in kinds.items():
         if not domain.moved <= {*domain.kinds_of(kind)}:
             wanted = f"objects that every operator takes, got {block} - {kind}"

@@ -114,6 +114,12 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
     "a negative precondition": swap(
         "(ontable ?x) (hand", "(not (on ?x ?x)) (ontable ?x) (hand"
     ),
+    "a block that stays": swap(
+        "(ontable ?x) (hand", "(not (= ?x a)) (ontable ?x) (hand"
+    ),
+    "a block that is itself": swap(
+        "(ontable ?x) (hand", "(not (= ?x ?x)) (ontable ?x) (hand"
+    ),
     "a heavy block": lambda files: swap("(:init", "(:init (heavy a)", 1)(
         swap("(clear ?x) (ontable ?x)", "(not (heavy ?x)) (clear ?x) (ontable ?x)")(
             swap("(:predicates", "(:predicates (heavy ?x)")(files)
