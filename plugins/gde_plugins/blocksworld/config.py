@@ -16,7 +16,7 @@ BLOCKS, GOAL = 4, "towers"
 class BlocksworldConfig:
     """Problems of a folder, or a random problem per seed."""
 
-    blocks: Annotated[int, Interval(ge=2, le=26)] = BLOCKS
+    blocks: Annotated[int, Interval(ge=2, le=50)] = BLOCKS
     """Number of blocks of a random problem."""
     goal: Literal["towers", "part"] = "towers"
     """Goal of a random problem: towers, every on-relation of an arrangement, as in

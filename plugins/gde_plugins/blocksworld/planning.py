@@ -145,16 +145,20 @@ class Planner:
 
 def _fewest(circles: set[Circle]) -> set[int]:
     """Return a smallest set of blocks whose waiting breaks all of these circles."""
-    blocks = sorted({block for one in circles for block in one.waiting})
-    if not blocks:
-        return set()
-    rows = [[block in one.waiting for block in blocks] for one in circles]
+    alone = {next(iter(one.waiting)) for one in circles if len(one.waiting) == 1}
+    left = [one.waiting - alone for one in circles if not one.waiting & alone]
+    if not left:
+        return alone
+    blocks = sorted(set.union(*map(set, left)))
+    rows = [[block in waiting for block in blocks] for waiting in left]
     n = len(blocks)
     at_least_one = LinearConstraint(np.array(rows, dtype=np.float64), lb=1)
     found = milp(
         np.ones(n), integrality=np.ones(n), bounds=(0, 1), constraints=at_least_one
     )
-    return {block for block, is_in in zip(blocks, found.x, strict=True) if is_in > 0.5}
+    return alone | {
+        block for block, is_in in zip(blocks, found.x, strict=True) if is_in > 0.5
+    }
 
 
 def _circles(

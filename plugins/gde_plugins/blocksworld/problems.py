@@ -20,6 +20,8 @@ from gde_plugins.blocksworld.pddl import PddlError, kind_of
 from gde_plugins.blocksworld.problem import Problem, read_pddl
 
 SETTING = "env.problems"
+NAMES = (*ascii_lowercase, *(f"{letter}2" for letter in ascii_lowercase))
+"""Of the blocks of random problems."""
 REDRAWN = 64
 """Goals that are drawn beside the one of a problem."""
 
@@ -109,7 +111,7 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
         if not goal.holds(start):
             # Seeds that draw the same problem give the same world, so the name does not
             # hold the seed.
-            blocks = tuple(ascii_lowercase[: config.blocks])
+            blocks = NAMES[: config.blocks]
             return Problem(name="random", blocks=blocks, start=start, goal=goal)
 
 
