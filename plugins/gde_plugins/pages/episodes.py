@@ -291,7 +291,9 @@ def _cut_middle(text: str) -> str:
 def _facts(turn: Turn) -> str:
     """Reward, value, tokens and time, as far as they are known."""
     facts = [f"reward {number(turn.reward, '')}"]
-    if turn.value is not None:
+    if turn.out_of_reach:
+        facts.append("goal out of reach")
+    elif turn.value is not None:
         facts.append(f"optimal value {number(turn.value, '')}")
 
     completion = turn.decision.completion

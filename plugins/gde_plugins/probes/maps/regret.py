@@ -64,7 +64,7 @@ def steps_lost(trajectory: Trajectory, turn: Turn) -> float:
     later = trajectory.turns[following]
     if later.value is None or _is_perturbed(turn) != _is_perturbed(later):
         return nan
-    return value - later.value + 1
+    return nan if later.out_of_reach else value - later.value + 1
 
 
 def _is_perturbed(turn: Turn) -> bool:
