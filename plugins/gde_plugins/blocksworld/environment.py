@@ -160,9 +160,13 @@ class BlocksworldEnvironment:
         return Optimum(actions=self._texts(best), value=value, means="exact search")
 
     def demonstration(self) -> Sequence[str]:
-        """Return an optimal plan from here; none where there is none."""
-        if self._problem.goal.impossible:
-            return ()
+        """Return an optimal plan from here.
+
+        Raises:
+            GdeError: there is none.
+        """
+        if proof := self._problem.goal.impossible:
+            raise GdeError(f"problem {self._problem.name} cannot be solved: {proof}")
         return [*self._texts(self._planner.plan(self._below))]
 
     def step(self, action: str) -> Outcome:
