@@ -325,7 +325,7 @@ def test_a_file_may_hold_a_list_or_drawn_mazes(tmp_path: Path) -> None:
         file.write_text(text, encoding="utf-8-sig")
         assert [one.record for one in read_origins(file)] == ["a", "b"]
     for bad, message in (
-        (maze.replace("S", " "), ":1: agent: wanted a value, got none"),
+        (maze.replace("S", " "), ":1: wanted one S in the maze, got 0"),
         (maze.replace(".", "x"), r":1: wanted rows of # .*, got \['x'\]"),
     ):
         file.write_text(bad, encoding="utf-8")
@@ -353,7 +353,7 @@ def test_the_command_line_says_it_in_one_line(option: str, tmp_path: Path) -> No
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigError, match="empty.jsonl: wanted a grid, got an empty file"
+        ConfigError, match=r"empty.jsonl: wanted a grid, got an empty file"
     ):
         read_origins(written(tmp_path / "empty.jsonl"))
     with pytest.raises(ConfigError, match="wanted a file, got Is a directory"):

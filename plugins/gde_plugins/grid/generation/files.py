@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,7 @@ def _records(file: ForeignFile, text: str) -> Iterator[tuple[int, object]]:
     lines = text.split("\n")
     first = text.strip().partition("\n")[0].rstrip()
     if not first.startswith(("{", "[")):
-        yield from _mazes(lines)
+        yield from _mazes(file, lines)
     elif first.startswith("[") or first == "{":
         whole = file.json(text)
         yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)
@@ -124,35 +125,31 @@ def _records(file: ForeignFile, text: str) -> Iterator[tuple[int, object]]:
                 yield number, file.json(line, number)
 
 
-def _mazes(lines: Sequence[str]) -> Iterator[tuple[int, object]]:
-    """Yield the plain-text mazes of a file, named by the lines that they begin in."""
-    begun = 0
-    for number, line in enumerate([*lines, ""], start=1):
-        if line.strip() and not begun:
-            begun = number
-        elif begun and not line.strip():
-            yield begun, _maze(begun, lines[begun - 1 : number - 1])
-            begun = 0
-
-
-def _maze(begun: int, drawn: Sequence[str]) -> Mapping[str, object]:
-    """The record of a maze of # (wall), . or blank (free), S (start) and G (goal)."""
-    width = max(map(len, drawn))
-    rows = [line.ljust(width) for line in drawn]
-    found: dict[str, object] = {
-        "id": f"line {begun}",
-        "rows": [row.translate(FREE) for row in rows],
-    }
-    for field, symbol in (("agent", "S"), ("goal", "G")):
-        places = [
-            (row, column)
-            for row, line in enumerate(rows)
-            for column, cell in enumerate(line)
-            if cell == symbol
-        ]
-        if len(places) == 1:
-            found[field] = places[0]
-    return found
+def _mazes(file: ForeignFile, lines: Sequence[str]) -> Iterator[tuple[int, object]]:
+    """Yield plain-text mazes of # (wall), . or blank (free), S (start) and G (goal),
+    named by the lines that they begin in.
+    """
+    numbered = enumerate(lines, start=1)
+    for is_drawn, group in groupby(numbered, lambda line: bool(line[1].strip())):
+        (begun, *_), drawn = zip(*group, strict=True)
+        if not is_drawn:
+            continue
+        width = max(map(len, drawn))
+        rows = [line.ljust(width) for line in drawn]
+        cells = "".join(rows)
+        for symbol in "SG":
+            if cells.count(symbol) != 1:
+                got = f"got {cells.count(symbol)}"
+                raise file.refused(f"wanted one {symbol} in the maze, {got}", begun)
+        yield (
+            begun,
+            {
+                "id": f"line {begun}",
+                "rows": [row.translate(FREE) for row in rows],
+                "agent": divmod(cells.index("S"), width),
+                "goal": divmod(cells.index("G"), width),
+            },
+        )
 
 
 def _with_joined_bases(origins: Sequence[Origin]) -> tuple[Origin, ...]:
