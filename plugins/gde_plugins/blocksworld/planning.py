@@ -62,12 +62,9 @@ class Planner:
             return 2 * self._needed_moves(below) - self._ends_in_the_hand(below)
 
         # It is never worse to put the block in its last place, or else on the table.
-        moving = must_move(below, self.goal)
-        target = self._last_place(block, moving, set(tops(below)))
-        if target is None:
-            target = TABLE
-        after = put(below, block, target)
-        return 1 + self.distance(after)
+        under = self.goal.under.get(block, TABLE)
+        is_open = under in tops(below) and under not in must_move(below, self.goal)
+        return 1 + self.distance(put(below, block, under if is_open else TABLE))
 
     def optimal(self, below: Below) -> list[Action]:
         """Return all actions that bring the goal nearer; none at the goal."""
@@ -106,19 +103,12 @@ class Planner:
                 return True
         return False
 
-    def _last_place(self, block: int, moving: set[int], free: set[int]) -> int | None:
-        """Return the final place open to a clear or held block; None without one."""
-        under = self.goal.under.get(block, TABLE)
-        if under == TABLE or (under in free and under not in moving):
-            return under
-        return None
-
     def _needed_moves(self, below: Below) -> int:
         """Return the least number of moves."""
         if below not in self._moves:
             moving = must_move(below, self.goal)
             orders = self._orders(below, moving)
-            # A circle can only show while too few blocks wait.
+            # Of the circles of other arrangements, those are also circles of this one.
             known = {one for one in self._circles if one.orders <= orders}
             waiting = _fewest(known)
             while new := _circles(orders, moving, waiting):
