@@ -43,7 +43,7 @@ def command(
     ] = "",
     as_json: options.Json = False,
 ) -> None:
-    """Check a plan file, an environment, or all parts of a distribution.
+    """Check a plan file, an environment or a distribution.
 
     Of a plan file, check that it can be run here, and ask each served model one
     question; nothing is run. Of an environment,

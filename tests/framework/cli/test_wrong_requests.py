@@ -50,7 +50,7 @@ OF_HOW: list[tuple[str, Any]] = [
 ]
 OF_PARTS: list[tuple[str, str, Any]] = [
     *(("env", "size", value) for value in ("7", 7.0, True, 2.5, [], None, {}, "7,9")),
-    *(("env", "size", value) for value in (["7"], [7, 7], [7, 99])),
+    *(("env", "size", value) for value in (["7"], [7, 7], [7, 999])),
     *(("env", "density", value) for value in ("x", nan, 2.0, False)),
     *(("agent", "p", value) for value in ("0.2", True, None, 7, inf, object())),
 ]

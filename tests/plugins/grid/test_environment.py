@@ -302,7 +302,7 @@ def test_model_is_in_step_with_the_environment() -> None:
             "env: wanted an odd size, since mazes are carved on every second cell, e.g. 7 or 9, got 8",
         ),
         ({"size": 3}, "env.size: wanted greater than or equal to 5, got 3"),
-        ({"size": 27}, "env.size: wanted less than or equal to 25, got 27"),
+        ({"size": 103}, "env.size: wanted less than or equal to 101, got 103"),
         ({"density": 1.5}, "env.density: wanted less than or equal to 1, got 1.5"),
         (
             {"transform": "mirror"},

@@ -180,18 +180,15 @@ def test_capabilities_are_those_of_the_table() -> None:
         *(Capability.SNAPSHOT, Capability.REMARKS),
     }
     assert from_gymnasium(LAKE).part.gives == known
-    assert from_gymnasium(EMPTY).part.gives == {
-        Capability.SNAPSHOT,
-        Capability.REMARKS,
-    }
+    all_give = {Capability.SNAPSHOT, Capability.REMARKS}
+    assert from_gymnasium(EMPTY).part.gives == all_give
     wrapped = from_gymnasium(
         lambda: gymnasium.wrappers.TransformReward(
             gymnasium.make(LAKE), lambda reward: -reward
         )
     )
-    assert wrapped.part.gives == {
-        Capability.SNAPSHOT
-    }  # the table no longer says what is earned
+    # The table no longer says what is earned.
+    assert wrapped.part.gives == all_give
 
 
 def test_the_table_says_what_is_known_of_the_slippery_lake() -> None:
