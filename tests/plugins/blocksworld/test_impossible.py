@@ -6,7 +6,7 @@ from pathlib import Path
 from test_pddl import PROBLEM, folder
 
 from gde.data.plan import Choice, Plan
-from gde.reporting.claim import claim
+from gde.reporting.finding import opening
 from gde.runs.evaluating import evaluate
 from gde.runs.plain import read_trajectory, trajectory_json
 from gde.stages.evidence import load_evidence
@@ -26,7 +26,7 @@ def test_impossible_worlds_are_a_result_of_their_own(tmp_path: Path) -> None:
 
     found = {one.name: one for one in result.measurements if not one.where}
     assert (result.subject.worlds, result.subject.impossible) == (3, 1)
-    assert "1 of 3 worlds cannot be solved." in claim(result).cautions
+    assert "1 of 3 worlds cannot be solved." in opening(result).notes
     assert found["success"].value == 2 / 3
     assert (found["success.solvable"].value, found["success.solvable"].n) == (1, 2)
     assert (found["accuracy"].value, found["accuracy"].n) == (1, 2)
