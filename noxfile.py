@@ -39,7 +39,7 @@ def install(session: nox.Session, *packages: str) -> None:
 
 @nox.session(python=PYTHONS)
 def tests(session: nox.Session) -> None:
-    """The test command of the README, with simulators, and the outside model and
+    """The test command of CONTRIBUTING.md, with simulators, and the outside model and
     tokenizer where they can be had.
     """
     install(session, "-e", ".[dev,text-worlds]")

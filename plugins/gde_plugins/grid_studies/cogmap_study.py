@@ -35,7 +35,7 @@ TRAINING: Mapping[InputForm, Mapping[str, Json]] = {
 
 Without whitening, the MLP takes more steps. On nano's activations in 126 training
 grids, its loss in held-out turns is least after 30 epochs. After more, only the loss in
-training falls (docs/decisions.md).
+training falls (CONTRIBUTING.md).
 """
 WHITENED = "whitened"
 """The plan of the run with whitened inputs, where both forms are compared."""
