@@ -223,12 +223,12 @@ def _sentence(row: Row, one: Compared, found: Comparison) -> str:
     by = difference_quantity(abs(row.difference), row.unit)
     direction = "above" if row.difference > 0 else "below"
     worlds = plural(row.n, "world")
-    apart = f"{b} {by} {direction} {a} on average over {worlds}"
+    interval = bounds(row.interval, row.unit)
+    apart = f"{b} {by} {direction} {a} on average over {worlds} {interval}".strip()
 
     p = p_text(row.p)
     p_value = f"p {p}" if p.startswith("<") else f"p = {p}"
-    interval = bounds(row.interval, row.unit)
-    return f"{apart}, {p_value}: {inline(row.title)} {interval}".strip()
+    return f"{row.title}: {apart}, {p_value}"
 
 
 def p_text(value: float | None) -> str:
