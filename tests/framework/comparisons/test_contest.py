@@ -95,7 +95,7 @@ def test_page_and_screen_tell_every_variant_and_what_is_clear(found: Contest) ->
     assert "scripted" in text and "<script>" in text and "http:" not in text
     lines = contest_screen(found)
     assert len(lines) <= 22 and max(map(len, lines)) <= 80
-    clear = re.compile(r"[A-Z][\w ]+: \w+ [\d.]+ points below scripted on average")
+    clear = re.compile(r"[A-Z][\w ]+: \w+ [\d.]+\spoints below scripted on average")
     assert any(clear.match(line) for line in verdicts(found))
 
 
