@@ -103,6 +103,7 @@ from .runs.evaluating import aevaluate as aevaluate
 from .runs.evaluating import evaluate as evaluate
 from .runs.evaluating import resume as resume
 from .runs.frames import turns_frame as turns_frame
+from .runs.judging import reward_model as reward_model
 from .stages.evidence import load_evidence as load_evidence
 
 __version__: str

@@ -36,6 +36,7 @@ COMMANDS = (
     "rescore",
     "probe",
     "report",
+    "judge",
     "compare",
     "reproduce",
     "profile",

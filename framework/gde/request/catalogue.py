@@ -244,7 +244,13 @@ class Catalogue:
         return cls(load_plugins())
 
     def entries(self, kind: str) -> tuple[Entry, ...]:
-        """All offers of a kind, sorted by name."""
+        """All offers of a kind, sorted by name.
+
+        Raises:
+            UnknownName: there is no such kind.
+        """
+        if kind not in self._entries:
+            raise UnknownName("kind of part", kind, self._entries)
         return self._entries[kind]
 
     def find(self, kind: str, name: str) -> Entry:
@@ -256,7 +262,7 @@ class Catalogue:
         """
         found = [
             entry
-            for entry in self._entries[kind]
+            for entry in self.entries(kind)
             if name in {entry.offer.name, entry.qualified}
         ]
         if not found:

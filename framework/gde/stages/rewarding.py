@@ -144,7 +144,7 @@ async def trace(
     """
     try:
         found = await shown.rewards(trajectory)
-        _check(found, len(trajectory.turns))
+        check_rewards(found, len(trajectory.turns))
         if not _tests_prefix(shown, trajectory) or found.failure:
             return found
         ahead = await shown.reads_ahead(trajectory, found)
@@ -178,10 +178,17 @@ def _failed(name: str, trajectory: Trajectory, error: BaseException) -> RewardTr
     )
 
 
-def _check(found: RewardTrace, n_turns: int) -> None:
+def check_rewards(found: Rewards, n_steps: int) -> None:
+    """Check that there is one finite reward a step, or a reason for none.
+
+    Raises:
+        ValueError: there is not; the step is named.
+    """
     values = found.values
     if found.failure:
         return
-    if values.shape != (n_turns,) or not np.isfinite(values).all():
-        got = values if values.ndim == 1 else f"an array of shape {values.shape}"
-        raise ValueError(f"wanted {n_turns} finite rewards, one a turn, got {got}")
+    if values.shape != (n_steps,):
+        got = "x".join(map(str, values.shape)) or "one number"
+        raise ValueError(f"wanted {n_steps} rewards, one a step, got {got}")
+    for step in np.flatnonzero(~np.isfinite(values)):
+        raise ValueError(f"step {step}: wanted a finite reward, got {values[step]}")

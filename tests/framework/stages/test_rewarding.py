@@ -104,15 +104,15 @@ def raising(error: Exception) -> Callable[[Transcript], object]:
         (raising(KeyError("lost")), "KeyError: 'lost'"),
         (
             lambda one: np.zeros(len(one.steps) + 1),
-            r"ValueError: wanted 3 finite rewards, one a turn, got \[0\.",
+            "ValueError: wanted 3 rewards, one a step, got 4",
         ),
         (
             lambda one: np.full(len(one.steps), np.nan),
-            "ValueError: wanted 3 finite rewards, one a turn, got .*nan",
+            "ValueError: step 0: wanted a finite reward, got nan",
         ),
         (
             lambda one: np.zeros((len(one.steps), 1)),
-            "ValueError: wanted 3 finite rewards",
+            "ValueError: wanted 3 rewards, one a step, got 3x1",
         ),
         (
             lambda one: np.zeros(len(one.steps), dtype=complex),
