@@ -72,6 +72,7 @@ from .parts.environment import HasOptimum as HasOptimum
 from .parts.environment import HasSimulator as HasSimulator
 from .parts.environment import HasSnapshot as HasSnapshot
 from .parts.environment import HasState as HasState
+from .parts.environment import HasTasks as HasTasks
 from .parts.environment import HasWorlds as HasWorlds
 from .parts.executor import Executor as Executor
 from .parts.language_model import LanguageModel as LanguageModel

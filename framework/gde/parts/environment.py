@@ -76,6 +76,17 @@ class HasRemarks(Protocol):
 
 
 @runtime_checkable
+class HasTasks(HasWorlds, Protocol):
+    """Several worlds of the list belong to one task, and are compared with each other.
+
+    A run uses all worlds of a task or none: the episodes of a plan are then tasks.
+    """
+
+    def tasks_of_worlds(self) -> Sequence[str]:
+        """The task of each world of the list, whose worlds follow one another."""
+
+
+@runtime_checkable
 class HasState(Protocol):
     """Capability STATE: the environment knows its true state."""
 

@@ -1,16 +1,18 @@
 """From plan to trajectories: concurrent episodes, journaled turn by turn."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
+from itertools import accumulate, chain, groupby
+from operator import itemgetter
 
 from gde.data.trajectory import EpisodeKey
 from gde.errors import RunFailed, Unavailable
 from gde.offers import Capability, EnvironmentOffer
-from gde.parts.environment import Environment
+from gde.parts.environment import Environment, HasTasks
 from gde.parts.snapshots import restorable
 from gde.request.ready import Chosen, Ready
 from gde.seeding import derive, generator
@@ -23,9 +25,11 @@ from gde.stages.telling import Teller
 from gde.store.facts import keeping
 from gde.store.journal import Journal
 
-Listed = tuple[tuple[str, ...], ...]
-"""The names of the worlds that each condition lists; empty for a condition where every
-seed makes another world.
+Tasks = tuple[tuple[str, ...], ...]
+"""The names of listed worlds by task, one each unless the environment says more."""
+Listed = tuple[Tasks, ...]
+"""The worlds that each condition lists; empty for a condition where every seed makes
+another world.
 """
 
 
@@ -42,11 +46,16 @@ def list_worlds(ready: Ready, resources: Resources) -> Listed:
     )
 
 
-def _listed(chosen: Chosen, resources: Resources) -> tuple[str, ...]:
+def _listed(chosen: Chosen, resources: Resources) -> Tasks:
     if Capability.WORLDS not in chosen.entry.offer.gives:
         return ()
     with closing(resources.make(chosen)) as environment:
-        return tuple(environment.worlds())
+        names = tuple(environment.worlds())
+        if not isinstance(environment, HasTasks):
+            return tuple((name,) for name in names)
+        tasks = zip(environment.tasks_of_worlds(), names, strict=True)
+        groups = groupby(tasks, key=itemgetter(0))
+        return tuple(tuple(name for _, name in group) for _, group in groups)
 
 
 def remarks(ready: Ready, resources: Resources) -> tuple[str, ...]:
@@ -64,7 +73,7 @@ def digest(worlds: Listed) -> str:
     """Hash the lists of worlds; empty if there are none."""
     if not any(worlds):
         return ""
-    names = "\n\n".join("\n".join(condition) for condition in worlds)
+    names = "\n\n".join("\n".join(chain(*condition)) for condition in worlds)
     return sha256(names.encode()).hexdigest()[:16]
 
 
@@ -76,7 +85,7 @@ def count_episodes(ready: Ready, worlds: Listed) -> int:
 def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
     """Yield every episode of the plan, in the order of the record.
 
-    No condition has more worlds than it lists.
+    No condition has more worlds than it lists, and each has whole tasks.
     """
     for condition in range(len(ready.conditions)):
         for world in range(_n_worlds(ready, worlds, condition)):
@@ -84,9 +93,13 @@ def episode_keys(ready: Ready, worlds: Listed) -> Iterator[EpisodeKey]:
                 yield EpisodeKey(condition=condition, world=world, repeat=repeat)
 
 
-def _n_worlds(ready: Ready, worlds: Sequence[Sequence[str]], condition: int) -> int:
-    listed = len(worlds[condition])
-    return min(ready.plan.episodes, listed) if listed else ready.plan.episodes
+def _n_worlds(ready: Ready, worlds: Listed, condition: int) -> int:
+    plan = ready.plan
+    tasks = worlds[condition]
+    if not tasks:
+        return plan.episodes
+    chosen = _drawn(plan.seed, len(tasks))[: plan.episodes]
+    return sum(len(tasks[task]) for task in chosen)
 
 
 async def roll_out(
@@ -253,26 +266,44 @@ def _make(resources: Resources, chosen: Chosen, simulated: bool) -> Environment:
 
 def seed_of(ready: Ready, worlds: Listed, key: EpisodeKey) -> int:
     """Give the seed of an episode's world."""
-    return world_seed(ready.plan.seed, key.world, len(worlds[key.condition]))
+    sizes = tuple(map(len, worlds[key.condition]))
+    return world_seed(ready.plan.seed, key.world, sum(sizes), sizes)
 
 
-def world_seed(root: int, world: int, n_listed: int) -> int:
+def world_seed(
+    root: int, world: int, n_listed: int, sizes: tuple[int, ...] = ()
+) -> int:
     """Give the seed of a world.
 
     Worlds do not depend on the condition, so that conditions whose settings leave the
     world alone are compared on the same worlds. Each listed world comes once, in an
-    order drawn by the root seed.
+    order drawn by the root seed, in which the worlds of a task follow one another.
+
+    Args:
+        root: the seed of the run.
+        world: its number in the run.
+        n_listed: number of listed worlds; 0 where every seed makes another.
+        sizes: number of worlds of each task; empty for one each.
     """
     seed = derive(root, "world", world)
     if not n_listed:
         return seed
-    place = _order(root, n_listed)[world]
+    place = _order(root, sizes or (1,) * n_listed)[world]
     # The place is the seed modulo n_listed. The rest stays this world's own randomness,
     # within 63 bits.
     return (seed >> 32) * n_listed + place
 
 
 @lru_cache(maxsize=8)
-def _order(root: int, n_listed: int) -> tuple[int, ...]:
-    """Draw the order of listed worlds; every episode asks for it."""
-    return tuple(generator(root, "worlds").permutation(n_listed).tolist())
+def _order(root: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The places of listed worlds in the order of the run; every episode asks for it."""
+    ends = [*accumulate(sizes)]
+    places = [range(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    tasks = (places[task] for task in _drawn(root, len(sizes)))
+    return tuple(chain.from_iterable(tasks))
+
+
+@lru_cache(maxsize=8)
+def _drawn(root: int, n_tasks: int) -> tuple[int, ...]:
+    """Draw the order of tasks."""
+    return tuple(generator(root, "worlds").permutation(n_tasks).tolist())

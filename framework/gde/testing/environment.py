@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gde.parts.environment import (
     HasMDP,
     HasOptimum,
     HasState,
+    HasTasks,
     HasWorlds,
 )
 from gde.parts.snapshots import Restorable, restorable
@@ -250,6 +252,13 @@ def _check_worlds(environment: HasWorlds, second: Environment) -> None:
         len(set(names)) == len(names),
         f"worlds() must name each world differently, got {names}",
     )
+    if isinstance(environment, HasTasks):
+        tasks = list(environment.tasks_of_worlds())
+        apart = len([*groupby(tasks)]) > len(set(tasks))
+        promise(
+            len(tasks) == len(names) and not apart,
+            f"tasks_of_worlds() must name the task of each of {len(names)} worlds, those of one together, got {tasks}",
+        )
     for place in range(len(names)):
         shown = second.reset(place), second.world()
         again = second.reset(place + 3 * len(names)), second.world()

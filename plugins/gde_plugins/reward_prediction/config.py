@@ -58,8 +58,7 @@ class RewardBenchConfig(Recipe):
     """
     share: Share = 1.0
     """Share of the published number of pairs to make, or of the tasks of a folder to
-    use, first by path. As many episodes as trajectories play every task whole; fewer
-    episodes take a random sample of trajectories.
+    use, first by path. Episodes count tasks, each with a success and its failures.
     """
     show_success: bool = False
     """Add the fact `demonstration`, the expert's steps up to the goal as [[action,

@@ -53,9 +53,7 @@ def estimates(
         asking = [choice for choice in plan.rewards if _asks(choice)]
         if not asking:
             note = "no reward model asks a language model"
-            n_episodes = sum(
-                n_trajectories(domain, config, share) for domain in domains
-            )
+            n_episodes = len(lengths(share))
             yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
         first: dict[str, str] = {}
         for choice in asking:
@@ -75,11 +73,12 @@ def estimates(
             yield _estimate(name, choice, lengths(share), config)
 
 
-def n_trajectories(domain: Domain, config: StudyConfig, share: float) -> int:
-    """The number of trajectories in a share of a domain's tasks."""
+def n_tasks(domain: Domain, config: StudyConfig, share: float) -> int:
+    """The number of tasks in a share of a domain."""
     if config.data is None:
-        return 2 * domain.tasks(share)
-    return len(recorded(Path(config.data) / domain.name, share))
+        return domain.tasks(share)
+    folder = Path(config.data) / domain.name
+    return len({one.task for one in recorded(folder, share)})
 
 
 def _asks(choice: Choice) -> bool:
@@ -159,7 +158,7 @@ def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[flo
     """
     if config.data is None:
         typical = [float(domain.characters)] * round(domain.steps)
-        return [typical] * n_trajectories(domain, config, share)
+        return [typical] * (2 * domain.tasks(share))
     return [
         _lengths_in(one.path)
         for one in recorded(Path(config.data) / domain.name, share)

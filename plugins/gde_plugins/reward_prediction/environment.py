@@ -44,7 +44,7 @@ class _Episode:
 
 
 class RewardBench:
-    """Implements `HasState` and `HasWorlds` of `gde.parts.environment`, and gives the
+    """Implements `HasState` and `HasTasks` of `gde.parts.environment`, and gives the
     capability TRUE_REWARD.
     """
 
@@ -73,6 +73,11 @@ class RewardBench:
             f"{task_name(self._domain.name, task)} {number} {digest}"
             for task, number in self._made
         ]
+
+    def tasks_of_worlds(self) -> Sequence[str]:
+        if self._files:
+            return [one.task for one in self._files]
+        return [task_name(self._domain.name, task) for task, _ in self._made]
 
     def reset(self, seed: int) -> Observation:
         """Begin trajectory number `seed`, modulo their number.
@@ -219,6 +224,15 @@ def _files(config: RewardBenchConfig) -> tuple[Recorded, ...]:
     if not found:
         wanted = "a folder with TASK/positive.json and TASK/negative_0.json"
         raise ConfigError(f"env.data: wanted {wanted}, got none in {folder}")
+    sides: dict[str, set[Side]] = {}
+    for one in found:
+        sides.setdefault(one.task, set()).add(one.side)
+    for task, there in sides.items():
+        if len(there) == 1:
+            only = f"{folder / task} has nothing but a {', '.join(there)}"
+            raise ConfigError(
+                f"env.data: {only}, with which nothing is compared; complete it or remove it"
+            )
     return found
 
 

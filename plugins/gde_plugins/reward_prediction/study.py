@@ -38,7 +38,7 @@ from gde_plugins.reward_prediction.baselines import (
     planning,
 )
 from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.cost import estimates, n_trajectories
+from gde_plugins.reward_prediction.cost import estimates, n_tasks
 from gde_plugins.reward_prediction.domains import (
     DOMAINS,
     Domain,
@@ -179,9 +179,7 @@ class RewardPredictionStudy:
             agent=Choice(name="random"),
             rewards=tuple(rewards),
             metrics=tuple(metrics),
-            episodes=max(
-                n_trajectories(domain, config, share) for domain in self._domains
-            ),
+            episodes=max(n_tasks(domain, config, share) for domain in self._domains),
         )
 
     def _why_left_out(self, domain: Domain) -> str:

@@ -85,13 +85,13 @@ def test_the_sides_of_a_task_are_one_cluster() -> None:
     assert len({*clusters}) == 3
 
 
-def judged(folder: Path, out: Path) -> Result:
+def judged(folder: Path, out: Path, episodes: int = 100) -> Result:
     plan = Plan(
         environment=Choice(name="rewardbench", config={"data": str(folder)}),
         agent=Choice(name="random"),
         rewards=("monotonic", "constant", "oracle"),  # type: ignore[arg-type]
         metrics=("epic",),  # type: ignore[arg-type]
-        episodes=100,
+        episodes=episodes,
     )
     return evaluate(plan, out)
 
@@ -112,9 +112,24 @@ def test_distances_are_those_that_follow_from_the_records(tmp_path: Path) -> Non
     assert [one.n for one in found.values()] == [3, 3, 3]
 
 
-def test_a_task_with_one_side_and_a_broken_file_are_counted(tmp_path: Path) -> None:
+def test_episodes_count_tasks_of_which_each_is_whole(tmp_path: Path) -> None:
+    result = judged(data(tmp_path / "data", 6), tmp_path / "run", episodes=2)
+    assert result.subject.episodes == 4
+    assert {one.n for one in result.measurements if one.name == "epic"} == {2}
+
+
+def test_a_task_with_one_side_is_refused_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
     folder = data(tmp_path / "data", 4)
     (folder / "blocksworld" / "blocksworld-0001" / "negative_0.json").unlink()
+    with pytest.raises(GdeError, match="blocksworld-0001 has nothing but a positive"):
+        judged(folder, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_task_with_a_broken_file_is_counted(tmp_path: Path) -> None:
+    folder = data(tmp_path / "data", 4)
     (folder / "blocksworld" / "blocksworld-0002" / "negative_0.json").write_text(
         "{", encoding="utf-8"
     )
@@ -122,8 +137,8 @@ def test_a_task_with_one_side_and_a_broken_file_are_counted(tmp_path: Path) -> N
     found = {(one.name, one.where.get("reward")): one for one in result.measurements}
     assert result.status == "partial"
     assert "negative_0.json" in result.failures[0].reason
-    assert found["epic", "monotonic"].n == 2
-    assert found["epic.one_sided", "monotonic"].value == 0.5
+    assert found["epic", "monotonic"].n == 3
+    assert found["epic.one_sided", "monotonic"].value == 0.25
 
 
 def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
