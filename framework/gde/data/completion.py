@@ -69,7 +69,8 @@ class ChatRequest:
     messages: tuple[Message, ...]
     seed: int
     sampling: Sampling = Sampling()
-    effort: Effort = "low"
+    effort: Effort | None = "low"
+    """None sends none, so that the server or template takes its own."""
     interventions: "tuple[Intervention, ...]" = ()
     """Changes of the residual stream during the answer. A model without the capability
     INTERVENTIONS refuses them.

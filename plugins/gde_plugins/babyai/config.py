@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
+from gde.data.completion import Effort
 from gde.offers import FilePath, ModelName
 from gde_plugins.babyai.worlds.levels import Level, Release
 
@@ -117,6 +118,8 @@ class PrompterConfig:
     """Sampling temperature; 0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 1.0
     """Nucleus sampling: probability mass of the sampled tokens."""
+    effort: Effort | None = None
+    """Reasoning effort to ask for; none is sent by default, as in the released clients."""
     max_tokens: Annotated[int, Ge(1)] = 8192
     """Maximum number of tokens of a completion, reasoning included."""
 

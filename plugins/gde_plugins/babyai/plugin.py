@@ -125,6 +125,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="a language model that answers BabyAI questions, with one of four prompting methods",
             config=PrompterConfig,
             make="gde_plugins.babyai.agents.prompter:Prompter",
+            version=2,
             needs=frozenset({Capability.SNAPSHOT, QUESTIONS}),
             gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
             imports=IMPORTS,

@@ -27,6 +27,7 @@ def request_body(
 ) -> dict[str, Any]:
     """Return the body of a request to the model of this name."""
     sampling = request.sampling
+    effort = _effort(request, config)
     body = {
         "model": model,
         "messages": [
@@ -37,9 +38,9 @@ def request_body(
         "temperature": _first(config.temperature, sampling.temperature),
         "top_p": _first(config.top_p, sampling.top_p),
         config.limit_field: sent_limit(request, config),
-        EFFORT: _effort(request, config),
         IDS: True,
         **form_fields(request),
+        **({EFFORT: effort} if effort else {}),
         **({"logprobs": True} if config.logprobs else {}),
         **({"stream": True, USAGE: {"include_usage": True}} if config.stream else {}),
         **config.body,
@@ -63,7 +64,7 @@ def asks_likeliest(request: ChatRequest, config: OpenAIConfig) -> bool:
     return temperature == 0 and is_sent and is_free
 
 
-def _effort(request: ChatRequest, config: OpenAIConfig) -> str:
+def _effort(request: ChatRequest, config: OpenAIConfig) -> str | None:
     return request.effort if config.effort == "auto" else config.effort
 
 

@@ -299,6 +299,7 @@ def test_the_prompter_hands_the_whole_answer_on(prompting: str) -> None:
 
     def answer(request: object) -> str:
         heard.extend(message.content for message in request.messages)  # type: ignore[attr-defined]
+        assert request.effort is None  # type: ignore[attr-defined]
         return "I think so.\nThe agent's final state is: ((1, 1), 0)"
 
     config = PrompterConfig(prompting=prompting)  # type: ignore[arg-type]

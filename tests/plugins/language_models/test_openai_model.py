@@ -195,6 +195,8 @@ def test_token_ids_are_kept_and_with_them_the_effort_that_was_sent(
     assert (dict(found.positions), found.effort) == ({}, "medium")
     assert ask(server, effort="minimal").effort == "minimal"
     assert ask(server, without=("reasoning_effort",)).effort is None
+    assert ask(server, replace(REQUEST, effort=None)).effort is None
+    assert "reasoning_effort" not in server.asked[-1]
 
 
 def test_an_answer_says_whether_the_likeliest_tokens_were_asked_for(

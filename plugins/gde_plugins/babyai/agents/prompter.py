@@ -55,6 +55,7 @@ class Prompter:
         request = ChatRequest(
             messages=messages(observation.text, WAYS[config.prompting], self._examples),
             seed=derive(self._seed, "turn", 0),
+            effort=config.effort,
             sampling=Sampling(
                 temperature=config.temperature,
                 top_p=config.top_p,
