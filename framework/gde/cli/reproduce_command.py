@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
@@ -52,6 +52,12 @@ def command(
     settings: options.Set = None,
     executor: Annotated[str, options.WHERE] = "serial",
     out: options.StudyOut = None,
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Print the tables alone, as published: markdown, latex or csv."
+        ),
+    ] = "",
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -64,12 +70,15 @@ def command(
     from gde.data.plan import Choice
     from gde.errors import UnknownName
     from gde.reporting.pages import write_page
+    from gde.reporting.study_table import Form, study_table
     from gde.request.building import Wanted, build_how, choose, choose_model
     from gde.request.howfile import read_settings
     from gde.request.settings import parse_settings
     from gde.studies.reproducing import Request, reproduce
     from gde.studies.study import write_study
 
+    if table and table not in get_args(Form):
+        raise UnknownName("form of --table", table, get_args(Form))
     parsed = parse_settings(settings or [])
     judges = [choose(each) for each in reward or []]
     models = [choose_model(each) for each in model or []]
@@ -109,7 +118,10 @@ def command(
     ask_first = unasked if no_preflight else checked
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
         study = reproduce(request, out, watch=watch, how=how, ask_first=ask_first)
-    _show(study, as_json)
+    if table:
+        tell(study_table(study.rows, cast("Form", table)))
+    else:
+        _show(study, as_json)
     write_study(study)
     page, missing = write_page(study)
     say(f"page: {page}" if page else f"no page: {missing}")
@@ -169,6 +181,14 @@ def _show(study: "Study", as_json: bool) -> None:
 
 
 def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
+    from gde.reporting.study_table import matrices
+
+    if any(row.column for row in rows):
+        (matrix,) = matrices(rows)
+        show_table(heading, ("", *matrix.columns), matrix.lines)
+        for note in matrix.notes:
+            tell(note)
+        return
     rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
     if len(rules) > BESIDE and sys.stdout.isatty():
         say(f"{heading}, beside: {'; '.join(rules)}: on the page and with --json")

@@ -33,6 +33,12 @@ class Comparison:
     """Where it is printed, e.g. "Arghal et al. (2026), fig. 6"."""
     table: str = ""
     """The heading under which the row stands; rows of a table follow one another."""
+    column: str = ""
+    """The column of a table that is a matrix; `quantity` is then "ROW, COLUMN"."""
+    differs: str = ""
+    """What is other than in the publication, so that the numbers are not compared;
+    empty where ours was found by the published method.
+    """
     others: Mapping[str, Measurement] = field(default_factory=dict)
     """The same quantity by other rules, by the name of the rule, e.g.
     "paper-compatible": a column each.
@@ -40,11 +46,14 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the printed number; None where one is missing."""
+        """Ours minus the printed number; None where one is missing, or found by another
+        method.
+        """
         # A difference of p values means nothing.
         if (
             self.paper is None
             or self.ours.value is None
+            or self.differs
             or self.ours.unit == "probability"
         ):
             return None

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from os.path import islink
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from gde.runs.conclusion import worst_status
 from gde.store.folder import RunFolder
 
 SCHEMA = 1
+FEWEST = 60
+"""Fewest worlds behind a number that is compared with a published one."""
 REASONS = 3
 """Reasons of failures that are listed."""
 
@@ -86,21 +89,24 @@ class Study:
 
     @property
     def finding(self) -> str:
-        """How many printed numbers lie in our intervals; empty where none can."""
-        n_within = 0
-        n_compared = 0
-        for row in self.rows:
-            if row.paper is None or row.ours.interval is None:
-                continue
-            low, high = row.ours.interval
-            n_compared += 1
-            n_within += low <= row.paper <= high
-        if not n_compared:
+        """How many printed numbers lie in our intervals; empty where none can.
+
+        Only those count that were found by the published method in `FEWEST` worlds: the
+        intervals of fewer hold almost anything.
+        """
+        could = [
+            row for row in self.rows if row.paper is not None and row.ours.interval
+        ]
+        if not could:
             return ""
-        return (
-            f"{n_within} of {n_compared} published numbers lie in the 95 % interval "
-            "of the new one."
-        )
+        compared = [row for row in could if not row.differs and row.ours.n >= FEWEST]
+        if not compared:
+            return (
+                f"None of {len(could)} published numbers is compared: by another method, or in fewer"
+                f" than {FEWEST} worlds."
+            )
+        n_within = sum(map(_within, compared))
+        return f"{n_within} of {len(compared)} published numbers lie in the 95 % interval of the new one."
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -122,6 +128,11 @@ class Study:
         """The language models that answered in all its runs together."""
         uses = [one for result in self.results.values() for one in result.models]
         return tuple(merged(uses))
+
+
+def _within(row: Comparison) -> bool:
+    low, high = row.ours.interval or (inf, -inf)
+    return row.paper is not None and low <= row.paper <= high
 
 
 def study_json(study: Study) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def baselines(config: StudyConfig) -> list[Choice]:
     own.append(_state_factory("statefactory", config))
     if config.model:
         own += [
+            Choice(name="statefactory", alias="rules"),
             _judge("judge", config, effort="low"),
             _judge("judge-medium", config, effort="medium"),
             _judge("judge-brief", config, thinking=False),

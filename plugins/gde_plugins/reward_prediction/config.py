@@ -69,7 +69,7 @@ class RewardBenchConfig(Recipe):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyConfig:
-    """Settings of `gde reproduce rewardprediction`."""
+    """Settings of `gde reproduce rewardbench`."""
 
     data: str | None = None
     """Folder of trajectories, with one subfolder per domain; none: made on demand."""

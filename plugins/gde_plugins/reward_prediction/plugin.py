@@ -45,7 +45,7 @@ def gde_reproductions() -> Sequence[AnyOffer]:
 
     return (
         Offer(
-            name="rewardprediction",
+            name="rewardbench",
             summary="EPIC distance of reward models in five domains (Shen et al. 2026, table 1)",
             config=StudyConfig,
             make="gde_plugins.reward_prediction.study:RewardPredictionStudy",

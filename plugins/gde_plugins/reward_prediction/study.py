@@ -61,11 +61,13 @@ from gde_plugins.reward_prediction.published import (
     Row,
 )
 
-NAME = "rewardprediction"
+NAME = "rewardbench"
 TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
 PLANNING = "success of planning agents (table 2)"
 TABLE_2 = "Shen et al. (2026), table 2"
+QWEN = ("judge-brief", "judge-thinking")
+"""The judges of another language model."""
 EQ_14 = "Shen et al. (2026), eq. 14"
 
 
@@ -101,7 +103,7 @@ class RewardPredictionStudy:
                 self._domains.append(domain)
         if not self._domains:
             reasons = "; ".join(self._unavailable.values())
-            raise GdeError(f"rewardprediction: no domain is available: {reasons}")
+            raise GdeError(f"rewardbench: no domain is available: {reasons}")
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
         """Scaled, they have that share of the published pairs of every domain, or of
@@ -219,16 +221,22 @@ class RewardPredictionStudy:
             if ways := _made_by(measured, label):
                 title += f"; ours: {ways}"
 
+            differs = _differs(label, self._config.model)
             found: dict[str, Measurement] = {}
             for domain in DOMAINS.values():
                 ours = self._found(measured, label, domain, is_judged=label in judged)
                 found[domain.name] = ours
+                unjudged = find_number(
+                    measured, "epic.unjudged", label, domain, self._domains
+                )
                 yield Comparison(
                     quantity=f"{title}, {domain.title}",
                     paper=row.values.get(domain.name),
                     ours=ours,
                     source=row.source,
                     table=table,
+                    column=domain.title,
+                    differs=_missing(unjudged) or differs,
                     others=beside_best(standings.get((label, domain.name))),
                 )
             yield Comparison(
@@ -237,6 +245,8 @@ class RewardPredictionStudy:
                 ours=_overall(label, found),
                 source=row.source,
                 table=table,
+                column="overall",
+                differs=differs,
                 others=beside_best(standings.get((label, OVERALL))),
             )
 
@@ -302,6 +312,23 @@ class RewardPredictionStudy:
                 unnamed = f"its domain was not run: --set study.domains={domain}"
                 reason = self._unavailable.get(domain, unnamed)
         return unmeasured("success", reason, unit="share")
+
+
+def _differs(label: str, model: str) -> str:
+    """What is other than in the publication in the way in which a row is found."""
+    if label.startswith(("supervised", "vlwm")):
+        return "trained here"
+    if label not in {*TABLE_1, *ABLATIONS} - {"monotonic"} or "backbone-" in label:
+        return ""
+    if not model:
+        return "read by rules, published by gpt-oss-20b"
+    printed = "qwen3-14b" if label in QWEN else "gpt-oss-20b"
+    return "" if printed in model.lower() else f"asked {model}, published {printed}"
+
+
+def _missing(unjudged: Measurement | None) -> str:
+    share = unjudged.value if unjudged else None
+    return f"{share:.0%} of the episodes unjudged" if share else ""
 
 
 def _probe(embedder: str) -> Choice:

@@ -21,7 +21,7 @@ from gde_plugins.reward_prediction.environment import RewardBench
 from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
 from gde_plugins.reward_prediction.study import RewardPredictionStudy
 
-NAME = "rewardprediction"
+NAME = "rewardbench"
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,8 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(
     ours = "ours: rules and words, BlocksWorld"
     factory = rows[f"StateFactory, gpt-oss-20b; {ours}"].ours
     assert factory.value is not None and factory.n == 3
+    assert "read by rules" in rows[f"StateFactory, gpt-oss-20b; {ours}"].differs
+    assert not rows["monotonic, BlocksWorld"].differs
     assert rows[f"level 4, attributes; {ours}"].ours.value == factory.value
     assert rows[f"mine; {ours}"].ours.value is not None
     assert all(

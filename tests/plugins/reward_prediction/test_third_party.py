@@ -47,7 +47,7 @@ def test_a_skeleton_has_a_row_in_every_domain_by_its_name_alone(tmp_path: Path) 
     gde("new-plugin", "mine", "--kind", "reward-model")
     gde("check", "gde-mine")
     told = gde(
-        *("reproduce", "rewardprediction", "--scale", "0.005", "--json"),
+        *("reproduce", "rewardbench", "--scale", "0.005", "--json"),
         *("--set", "study.domains=all", "--set", "study.ablations=false"),
         *("--set", "study.rewards=mine"),
     )
