@@ -46,7 +46,6 @@ from gde_plugins.reward_prediction.domains import (
     offer_of,
 )
 from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
-from gde_plugins.reward_prediction.figures import leaderboards
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -148,9 +147,9 @@ class RewardPredictionStudy:
         rows += self._planned(runs)
         return rows
 
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Leaderboards of each domain."""
-        return [*leaderboards(self._board(runs[NAME].evidence))]
+    def figures(self, _: Mapping[str, Run]) -> Sequence[Figure]:
+        """None: the table has the intervals."""
+        return ()
 
     def _board(self, evidence: Evidence) -> Sequence[Standing]:
         """The reward models of a run by task, beside the best that reads nothing."""

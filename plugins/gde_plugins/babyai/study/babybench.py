@@ -14,7 +14,6 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, beside, scaled
 from gde_plugins.babyai.config import StudyConfig
-from gde_plugins.babyai.study.figures import Tasks, drawn
 from gde_plugins.babyai.study.published import (
     MODELS,
     TABLE_3,
@@ -30,6 +29,8 @@ from gde_plugins.babyai.worlds.levels import (
     SIZES,
 )
 
+Tasks = Mapping[str, Sequence[Measurement]]
+"""The measurements of one agent by task."""
 PROMPTER = "babyai-prompter"
 TASKS = ("predict", "plan", "decompose")
 PLAN_SEEDS = 5
@@ -150,9 +151,9 @@ class BabyBenchStudy:
         label = PROTOCOLS[self._config.protocol]
         return [replace(row, table=f"{row.table}, {label}") for row in rows]
 
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """Draw figures 1, 2, 9, 10 and 11, as far as the runs have their numbers."""
-        return drawn(self._found(runs))
+    def figures(self, _: Mapping[str, Run]) -> Sequence[Figure]:
+        """None: the tables have the numbers of figures 1, 2, 10 and 11."""
+        return ()
 
     def _found(self, runs: Mapping[str, Run]) -> Mapping[str, Tasks]:
         """The measurements by agent and task; the evaluated agent has no name."""
