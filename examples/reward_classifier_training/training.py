@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -169,13 +170,17 @@ def _train(
 def _split(
     preferences: Sequence[Preference], recipe: Recipe
 ) -> tuple[list[Preference], list[Preference]]:
-    """Those to train on, and those of held-out tasks.
+    """Those to train on, and those of held-out tasks, the same share of every domain.
 
     Tasks with the content of a held-out one belong to neither.
     """
     tasks = sorted({(one.domain, one.task) for one in preferences})
-    order = generator(recipe.seed, "held out").permutation(len(tasks))
-    held = {tasks[i] for i in order[: int(recipe.held_out * len(tasks))]}
+    rng = generator(recipe.seed, "held out")
+    held: set[tuple[str, str]] = set()
+    for _, group in groupby(tasks, key=itemgetter(0)):
+        of_domain = [*group]
+        order = rng.permutation(len(of_domain))
+        held |= {of_domain[i] for i in order[: int(recipe.held_out * len(of_domain))]}
     kept: list[Preference] = []
     held_out: list[Preference] = []
     for one in preferences:

@@ -4,7 +4,7 @@ to train on. A stopped build resumes.
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -23,8 +23,10 @@ from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
 from gde_plugins.reward_prediction.domains import Domain, Settings
 from gde_plugins.reward_prediction.files import (
+    Contents,
     Pair,
     Record,
+    contents,
     find_records,
     is_written,
     task_name,
@@ -233,8 +235,10 @@ TRAIN = "train.jsonl"
 TEST = "test.json"
 """File with the origins of the test's tasks, which no training may use."""
 Preference = dict[str, Json]
-_Made = list[Preference] | str
-"""The preferences of a task, or the reason why it has none."""
+_Made = tuple[list[Preference], Contents] | str
+"""The preferences of a task and its contents, or the reason why it has none."""
+Overlap = dict[str, tuple[int, int]]
+"""How many contents of the training the test has too, of how many, by kind."""
 
 
 def write_preferences(
@@ -243,7 +247,8 @@ def write_preferences(
     executor: Executor,
     watch: Watch,
     test: Path | None = None,
-) -> tuple[int, str]:
+    apart: Sequence[str] = (),
+) -> tuple[int, str, Overlap]:
     """Write `train.jsonl` with `n_pairs` preferences from as many tasks as needed.
 
     A line holds `domain`, `task`, `origins` of the task, `chosen` and `rejected`, the
@@ -256,19 +261,26 @@ def write_preferences(
         executor: makes the tasks.
         watch: is told of progress.
         test: folder of the built test; without one, the order's tasks are made anew.
+        apart: kinds of `contents` that no task may share with the test.
 
     Returns:
-        The number of written preferences, and the reason if there are fewer.
+        The number of written preferences, the reason if there are fewer, and what
+        training and test share.
 
     Raises:
         RunFailed: the file cannot be written.
     """
-    left_out = (
-        read_origins(test / order.domain.name)
+    tested = (
+        read_contents(test / order.domain.name)
         if test
         else _tested(order, executor, watch)
     )
+    left_out = {kind: tested[kind] for kind in ("tasks", *apart)}
     made = _gathered(order, left_out, n_pairs, executor, watch)
+    used = _merged(task[1] for task in made if not isinstance(task, str))
+    overlap = {
+        kind: (len(known & tested[kind]), len(known)) for kind, known in used.items()
+    }
     found: list[Preference] = []
     reason = f"domain {order.domain.name}: there are no more"
     for task in made:
@@ -282,51 +294,51 @@ def write_preferences(
             lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in found]
             file.write_text("".join(lines), encoding="utf-8")
         with replacing(order.folder / TEST) as file:
-            text = json.dumps({"origins": sorted(left_out)})
+            text = json.dumps({"origins": sorted(tested["tasks"])})
             file.write_text(text + "\n", encoding="utf-8")
     if len(found) == n_pairs:
-        return n_pairs, ""
-    return len(
-        found
-    ), f"{reason} ({len(found)} preferences of {n_pairs}, from {len(made)} tasks)"
+        return n_pairs, "", overlap
+    written = f"({len(found)} preferences of {n_pairs}, from {len(made)} tasks)"
+    return len(found), f"{reason} {written}", overlap
 
 
-def read_origins(folder: Path) -> frozenset[str]:
-    """Return the origins of all trajectories of a folder.
+def read_contents(folder: Path) -> Contents:
+    """The contents of all trajectories of a folder.
 
     Raises:
         ConfigError: the folder has none. GdeError: one cannot be read.
     """
-    found = [origin for one in find_records(folder) for origin in one.read().origins]
-    if not found:
+    found = contents(one.read() for one in find_records(folder))
+    if not found["tasks"]:
         raise ConfigError(
             f"--test: wanted a folder of `gde rewardbench build`, got none in {folder}"
         )
-    return frozenset(found)
+    return found
 
 
-def _tested(order: Order, executor: Executor, watch: Watch) -> frozenset[str]:
-    """Return the origins of the order's own tasks."""
+def _merged(found: Iterable[Contents]) -> Contents:
+    parts = [contents(()), *found]
+    return {kind: frozenset().union(*(one[kind] for one in parts)) for kind in parts[0]}
+
+
+def _tested(order: Order, executor: Executor, watch: Watch) -> Contents:
+    """The contents of the order's own tasks."""
     chunks = in_chunks(range(order.n_tasks), executor.workers)
     told = partial(watch, f"{order.domain.name}, test")
-    made = _done(partial(make_origins, order), chunks, order.n_tasks, executor, told)
-    return frozenset(chain.from_iterable(made))
+    made = _done(partial(make_contents, order), chunks, order.n_tasks, executor, told)
+    return _merged(made)
 
 
-def make_origins(order: Order, indices: Sequence[int]) -> frozenset[str]:
-    """Return the origins of some tasks; those that fail have none."""
-    found: set[str] = set()
+def make_contents(order: Order, indices: Sequence[int]) -> Contents:
+    """The contents of some tasks; those that fail have none."""
     with closing(order.maker()) as maker:
-        for index in indices:
-            pair = attempted(maker, index)
-            if isinstance(pair, Pair):
-                found |= pair.origins
-    return frozenset(found)
+        pairs = [attempted(maker, index) for index in indices]
+    return _merged(contents(one.records) for one in pairs if isinstance(one, Pair))
 
 
 def _gathered(
     order: Order,
-    left_out: frozenset[str],
+    left_out: Contents,
     n_pairs: int,
     executor: Executor,
     watch: Watch,
@@ -357,11 +369,11 @@ def _gathered(
 
 
 def _listed(made: _Made) -> list[Preference]:
-    return [] if isinstance(made, str) else made
+    return [] if isinstance(made, str) else made[0]
 
 
 def make_preferences(
-    order: Order, left_out: frozenset[str], indices: Sequence[int]
+    order: Order, left_out: Contents, indices: Sequence[int]
 ) -> dict[int, _Made]:
     """Return the preferences of some tasks, by index."""
     with closing(
@@ -384,9 +396,10 @@ def _preferred(pair: Pair | str, seed: int) -> _Made:
     if isinstance(pair, str):
         return pair
     rng = generator(seed, "preferences", pair.domain, pair.index)
-    origins: list[Json] = [*sorted(pair.origins)]
+    found = contents(pair.records)
+    origins: list[Json] = [*sorted(found["tasks"])]
     task: Preference = {"domain": pair.domain, "task": pair.name, "origins": origins}
-    return [{**task, **each} for each in preferences(pair, PER_TASK, rng)]
+    return [{**task, **each} for each in preferences(pair, PER_TASK, rng)], found
 
 
 @dataclass(frozen=True)

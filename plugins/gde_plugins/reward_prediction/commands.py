@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gde.errors import ConfigError
+from gde.errors import ConfigError, UnknownName
 from gde.files import local
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PARTIAL = 3
 """Exit code of a build with failures."""
 ALL = "all"
+APART = ("goals", "layouts", "steps")
 RUN_FILE = "plan.toml"
 """File that marks the folder of a run; no build writes into one."""
 
@@ -91,6 +92,12 @@ def build(
             "by default those of this seed and share, made anew."
         ),
     ] = None,
+    apart: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --train: goals, layouts or steps that no task may share with the test; may be repeated."
+        ),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     settings: Annotated[
         list[str] | None,
@@ -107,6 +114,9 @@ def build(
         raise ConfigError(f"--share: wanted a number above 0 and up to 1, got {share}")
     if test and not train:
         raise ConfigError("--test: has no effect without --train: add --train N")
+    for kind in apart or []:
+        if kind not in APART:
+            raise UnknownName("kind of --apart", kind, APART)
     recipe = {
         "seed": seed,
         "padding": padding,
@@ -119,7 +129,9 @@ def build(
     executor = _executor(workers)
     try:
         if train:
-            built = [_trained(order, train, executor, test) for order in orders]
+            built = [
+                _trained(order, train, executor, test, apart or []) for order in orders
+            ]
         else:
             built = [asdict(build_domain(order, executor, _watch)) for order in orders]
             built += _tabulated(out)
@@ -225,15 +237,22 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
 
 
 def _trained(
-    order: "Order", n_pairs: int, executor: "Executor", test: Path | None
+    order: "Order",
+    n_pairs: int,
+    executor: "Executor",
+    test: Path | None,
+    apart: list[str],
 ) -> dict[str, Any]:
     from gde_plugins.reward_prediction.building import TRAIN, write_preferences
 
-    n_written, too_few = write_preferences(order, n_pairs, executor, _watch, test)
+    n_written, too_few, overlap = write_preferences(
+        order, n_pairs, executor, _watch, test, apart
+    )
     file = {"file": str(order.folder / TRAIN)} if n_written else {}
     return {
         "domain": order.domain.name,
         **file,
+        "overlap": overlap,
         "failures": [too_few] if too_few else [],
     }
 
@@ -270,3 +289,6 @@ def _show(built: list[dict[str, Any]], out: Path, as_json: bool) -> None:
             )
         elif "file" in each:
             typer.echo(each["file"])
+        if "overlap" in each:
+            shared = (f"{n} of {all_} {k}" for k, (n, all_) in each["overlap"].items())
+            typer.echo(f"{each['domain']}: the test has {', '.join(shared)}")

@@ -8,7 +8,7 @@ list `actions`, since some worlds list hundreds.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -99,14 +99,31 @@ class Pair:
         return task_name(self.domain, self.index)
 
     @property
-    def origins(self) -> frozenset[str]:
-        """The identity of the task by content, from all trajectories."""
-        return frozenset().union(*(one.origins for one in self.records))
-
-    @property
     def records(self) -> tuple[Record, ...]:
         """The success, then its failures."""
         return self.positive, *self.negatives
+
+
+Contents = Mapping[str, frozenset[str]]
+"""What a split may share, by kind."""
+
+
+def contents(records: Iterable[Record]) -> Contents:
+    """What training must not share with the test: tasks, goals, first observations, and
+    steps with their goals.
+    """
+    found = [*records]
+    steps = [
+        "\n".join((one.goal, step.action, step.observation))
+        for one in found
+        for step in one.steps
+    ]
+    return {
+        "tasks": frozenset().union(*(one.origins for one in found)),
+        "goals": frozenset(one.goal for one in found),
+        "layouts": frozenset(one.start for one in found if one.start),
+        "steps": frozenset(steps),
+    }
 
 
 def task_name(domain: str, index: int) -> str:

@@ -33,7 +33,7 @@ from gde_plugins.reward_prediction.domains import (
     opened,
 )
 from gde_plugins.reward_prediction.failures import TRIES, make_failure
-from gde_plugins.reward_prediction.files import Pair, Record, Step
+from gde_plugins.reward_prediction.files import Contents, Pair, Record, Step, contents
 from gde_plugins.reward_prediction.play import Play, Unsuitable
 
 Truth = Literal["published", "distance", "score"]
@@ -173,8 +173,8 @@ class Maker:
     """test or train. Both take listed worlds from opposite ends, and draw other seeds
     where every seed is another world.
     """
-    left_out: frozenset[str] = frozenset()
-    """Origins of tasks that are not made, see `gde.data.origin`."""
+    left_out: Contents = field(default_factory=dict)
+    """What no task that is made may share."""
     n_tasks: int = 0
     """All tasks of the domain, where they are more than the published number: no two of
     so many share a listed world. Fewer are a beginning of the whole, in the same
@@ -214,9 +214,13 @@ class Maker:
                 positive=records[0],
                 negatives=tuple(records[1:]),
             )
-            if not pair.origins & self.left_out:
+            made = contents(pair.records)
+            shared = [
+                kind for kind, known in self.left_out.items() if made[kind] & known
+            ]
+            if not shared:
                 return pair
-            reason = "its worlds are tasks of the test"
+            reason = f"its worlds share {' and '.join(shared)} with the test"
         raise Unsuitable(
             f"domain {self.domain.name}: no pair for task {index}: {reason}"
         )

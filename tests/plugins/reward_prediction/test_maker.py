@@ -215,7 +215,7 @@ def test_preferences_are_of_one_task_and_the_better_is_worth_more(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "blocksworld" / "train.jsonl"
-    assert write_preferences(order(tmp_path), 35, ALONE, quiet) == (35, "")
+    assert write_preferences(order(tmp_path), 35, ALONE, quiet)[:2] == (35, "")
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == 35
     for line in lines:
@@ -235,12 +235,12 @@ def test_further_tasks_are_made_until_there_are_as_many_preferences(
 ) -> None:
     """Successes of one or two steps give one to six."""
     short = replace(order(tmp_path / "a", blocks=3), recipe=Recipe(padding=0))
-    assert write_preferences(short, 40, ALONE, quiet) == (40, "")
+    assert write_preferences(short, 40, ALONE, quiet)[:2] == (40, "")
     tasks = list(dict.fromkeys(line["task"] for line in preferred(tmp_path / "a")))
     assert len(tasks) > 4
     assert write_preferences(
         replace(short, folder=tmp_path / "b"), 40, Processes(ProcessesConfig(2)), quiet
-    ) == (40, "")
+    )[:2] == (40, "")
     assert preferred(tmp_path / "b") == preferred(tmp_path / "a")
 
 
@@ -252,11 +252,11 @@ def test_preferences_that_cannot_be_had_are_told_of(tmp_path: Path) -> None:
             PROBLEM.format(start=START, goal=goal), encoding="utf-8"
         )
     few = order(tmp_path / "few", n_tasks=1, problems=str(problems))
-    n_written, said = write_preferences(few, 100, ALONE, quiet)
+    n_written, said, _ = write_preferences(few, 100, ALONE, quiet)
     assert n_written == len(preferred(few.folder)) == 20
     assert said.endswith("it has no world left (20 preferences of 100, from 18 tasks)")
     none = order(tmp_path / "none", problems=str(tmp_path / "nope"))
-    n_written, said = write_preferences(none, 100, ALONE, quiet)
+    n_written, said, _ = write_preferences(none, 100, ALONE, quiet)
     assert (
         n_written == 0
         and said.startswith("domain blocksworld: env.problems")
@@ -273,7 +273,7 @@ def test_worlds_that_are_all_in_the_test_leave_none_to_train_on(
             PROBLEM.format(start=START, goal=goal), encoding="utf-8"
         )
     whole = order(tmp_path / "out", problems=str(tmp_path))
-    n_written, said = write_preferences(whole, 100, ALONE, quiet)
+    n_written, said, _ = write_preferences(whole, 100, ALONE, quiet)
     assert n_written == 0 and "(0 preferences of 100" in said
 
 
@@ -316,7 +316,8 @@ def test_training_meets_no_task_and_no_text_of_the_test(
     for place, built in enumerate((None, tmp_path / "all")):
         there = replace(again, folder=again.folder / str(place))
         found = write_preferences(there, n_preferences, ALONE, quiet, built)
-        assert found == (n_preferences, "")
+        assert found[:2] == (n_preferences, "")
+        assert found[2]["tasks"][0] == 0
         for line in preferred(there.folder):
             for goal, action, observation in tested:
                 begun = (
@@ -325,6 +326,18 @@ def test_training_meets_no_task_and_no_text_of_the_test(
                 )
                 assert not line["chosen"].startswith(begun)
                 assert not line["rejected"].startswith(begun)
+
+
+def test_training_apart_by_goals_shares_none_and_says_what_else_it_shares(
+    tmp_path: Path,
+) -> None:
+    some = order(tmp_path / "some", n_tasks=40, blocks=3)
+    apart = replace(some, folder=tmp_path / "apart")
+    _, _, shared = write_preferences(some, 40, ALONE, quiet)
+    assert shared["goals"][0] > 0 and shared["steps"][0] > 0
+    n, _, shared = write_preferences(apart, 20, ALONE, quiet, apart=["goals"])
+    assert n == len(preferred(apart.folder)) if n else not apart.folder.exists()
+    assert shared["goals"][0] == shared["steps"][0] == 0
 
 
 def preferred(folder: Path) -> list[dict[str, str]]:
