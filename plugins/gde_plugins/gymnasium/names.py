@@ -11,6 +11,7 @@ import gymnasium
 
 from gde.data.json import Json
 from gde_plugins.gymnasium.playing import GymEnvironment, Observations
+from gde_plugins.gymnasium.rewards import Reward
 
 GROUP = "gde.gymnasium"
 
@@ -48,6 +49,7 @@ def make(
     made_by: str,
     render_mode: str | None = None,
     observations: Observations = "text",
+    reward: Reward = "environment",
     **settings: Json,
 ) -> GymEnvironment:
     """The environment that `gymnasium.make` gives.
@@ -62,6 +64,7 @@ def make(
         picture=picture,
         render_mode=render_mode,
         observations=observations,
+        reward=reward,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from gde.data.cell_map import CellMap
 from gde.data.observation import Observation
 from gde.parts.environment import Environment, HasState
+from gde_plugins.gymnasium.rewards import Reward, step_reward
 
 LONGEST_TEXT = 65_536
 """Characters that an observation may have."""
@@ -39,6 +40,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         picture: Callable[[], NDArray[np.uint8]] | None = None,
         render_mode: str | None = None,
         observations: Observations = "text",
+        reward: Reward = "environment",
     ) -> None:
         """Wrap `environment`; `picture` draws it as (height, width, 3) RGB.
 
@@ -49,6 +51,8 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
             render_mode: ansi gives the text, human writes it to the terminal as it
                 comes, rgb_array gives the picture.
             observations: text, map or dict.
+            reward: environment, success, progress (the change of the certified value), or
+                a `gde.reward_model(...)`.
 
         Raises:
             ValueError: another render mode, or rgb_array without a picture; other
@@ -65,6 +69,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
             )
         self.metadata = {"render_modes": modes, "render_fps": FRAMES_PER_SECOND}
         self.environment = environment
+        self._reward = step_reward(reward, environment)
         self.actions = tuple(actions)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(self.actions))
@@ -100,6 +105,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         world_seed = int(self.np_random.integers(2**63)) if seed is None else seed
         observation = self.environment.reset(world_seed)
         self._turns_left = self.environment.task().horizon
+        self._reward.begin(observation)
         return self._shown(observation), self._info(observation)
 
     def step(self, action: np.int64) -> tuple[Any, float, bool, bool, Info]:
@@ -108,14 +114,17 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         Raises:
             ValueError: the action is not admissible, or the episode is over.
         """
-        outcome = self.environment.step(self.actions[action])
+        name = self.actions[action]
+        outcome = self.environment.step(name)
+        reward = self._reward.of(name, outcome)
         self._turns_left -= 1
         truncated = outcome.truncated or (
             self._turns_left <= 0 and not outcome.terminated
         )
         shown = self._shown(outcome.observation)
         info = self._info(outcome.observation)
-        return shown, outcome.reward, outcome.terminated, truncated, info
+        info["success"] = outcome.success
+        return shown, reward, outcome.terminated, truncated, info
 
     def render(self) -> NDArray[np.uint8] | str | None:
         """Draw this moment: a picture in mode rgb_array, text in mode ansi, else None."""
