@@ -134,7 +134,6 @@ def build(
             ]
         else:
             built = [asdict(build_domain(order, executor, _watch)) for order in orders]
-            built += _tabulated(out)
     except KeyboardInterrupt:
         typer.echo(
             "Interrupted. Finished tasks are kept; repeat the command to resume.",
@@ -255,20 +254,6 @@ def _trained(
         "overlap": overlap,
         "failures": [too_few] if too_few else [],
     }
-
-
-def _tabulated(out: Path) -> list[dict[str, Any]]:
-    """Write the table if there are records and pyarrow is installed."""
-    from gde_plugins.reward_prediction.files import find_records, write_parquet
-
-    if not any(find_records(out)):
-        return []
-    try:
-        path, failures = write_parquet(out)
-    except ModuleNotFoundError:
-        typer.echo("no steps.parquet: pip install 'gde-eval[parquet]'", err=True)
-        return []
-    return [{"file": str(path), "failures": failures}]
 
 
 def _watch(domain: str, done: int, total: int) -> None:

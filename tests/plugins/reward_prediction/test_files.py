@@ -16,7 +16,6 @@ from gde_plugins.reward_prediction.files import (
     as_json,
     find_records,
     write_pair,
-    write_parquet,
 )
 
 
@@ -131,22 +130,3 @@ def test_the_released_fields_are_there() -> None:
         "shaped": 1.0,
         "is_expert": True,
     }
-
-
-def test_the_table_has_a_row_a_step_and_tells_what_it_lacks(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    for index in range(3):
-        write_pair(pair(index), tmp_path / "d" / f"d-000{index}")
-    (tmp_path / "d" / "d-0001" / "negative_0.json").write_text("{", encoding="utf-8")
-    path, failures = write_parquet(tmp_path)
-    rows = parquet.read_table(path).to_pylist()
-    assert len(failures) == 1
-    assert [(row["task"], row["side"], row["step"]) for row in rows[:2]] == [
-        ("d-0000", "negative_0", 0),
-        ("d-0000", "negative_0", 1),
-    ]
-    assert len(rows) == 16
-    assert rows[-1] == {
-        "domain": "d", "task": "d-0002", "side": "positive", "goal": "reach it", "step": 1, "action": "act 1",
-        "observation": "s\u00e9en 1", "admissible": ["a", "b"], "raw": 1.0, "shaped": 1.0, "is_expert": True,
-    }  # fmt: skip
