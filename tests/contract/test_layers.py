@@ -37,7 +37,14 @@ FOR_PLUGINS = {
     "testing",
 }
 """Not the stages or the command line: those call plugins."""
-AROUND_RUNS = ("exchange", "executors", "pages", "verifiers", "viewer")
+AROUND_RUNS = (
+    "exchange",
+    "executors",
+    "gymnasium",
+    "pages",
+    "verifiers",
+    "viewer",
+)
 """Plugins that are a part of the program around runs, as the command line is."""
 SHOW_PAGES = ("exchange", "viewer")
 """Plugins that show the pages of another, `pages`, in a site or a browser."""

@@ -170,7 +170,7 @@ def test_a_run_counts_what_the_judge_did(tmp_path: Path) -> None:
         agent=Choice(name="random"),
         rewards=(Choice(name="judge", config={"model": "planted"}), "monotonic"),  # type: ignore[arg-type]
         metrics=("epic",),  # type: ignore[arg-type]
-        episodes=4,
+        episodes=2,
     )
     result = evaluate(
         plan, tmp_path / "run", Catalogue(load_plugins(modules=("gde.testing.plugin",)))

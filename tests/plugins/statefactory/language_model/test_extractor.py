@@ -146,7 +146,7 @@ def test_a_run_is_gone_on_with_without_asking_twice(tmp_path: Path) -> None:
         agent=Choice(name="random"),
         rewards=(Choice(name="statefactory", config=config), "monotonic"),  # type: ignore[arg-type]
         metrics=("epic",),  # type: ignore[arg-type]
-        episodes=4,
+        episodes=2,
     )
     from gde.request.catalogue import Catalogue, load_plugins
 
