@@ -21,7 +21,7 @@ EPISODES = 1500
 SHOWN = 50
 
 
-def close(_: str, observation: str, __: str) -> float:
+def close(goal: str, observation: str, action: str) -> float:  # noqa: ARG001
     """1 less a tenth of the distance from the agent to the goal; 0 at the goal."""
     cells = [line.split()[1:] for line in observation.splitlines()[1:]]
     place = {cell: (y, x) for y, row in enumerate(cells) for x, cell in enumerate(row)}

@@ -99,7 +99,7 @@ def test_a_small_model_is_compared_with_as_many_initialisations_as_say_one_in_tw
     drawn = {
         one["where"]["control"]: one["verdict"]["draws"]
         for one in run["measurements"]  # type: ignore[attr-defined]
-        if one["verdict"] and one["where"]["control"] != "none"
+        if one["verdict"] and one["where"].get("control", "none") != "none"
     }
     assert drawn == {"no_activations": 1, "shuffled": 5, "untrained": 19}
 
@@ -107,8 +107,8 @@ def test_a_small_model_is_compared_with_as_many_initialisations_as_say_one_in_tw
 def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:
     page = (Path(str(run["folder"])) / str(run["run"]) / "report.html").read_text()
     notice = run["provenance"]["notice"]  # type: ignore[index]
-    assert "not of GPT-OSS-20B" in notice
-    assert "not of GPT-OSS-20B" in " ".join(page.split())
+    assert "is not GPT-OSS-20B" in notice
+    assert "is not GPT-OSS-20B" in " ".join(page.split())
 
 
 def test_compare_shows_the_tests_of_probes_as_the_result_does(

@@ -77,11 +77,17 @@ def test_rules_of_an_offer_are_asked_with_settings() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (lambda t: [1.0], "wanted 2 rewards, one a step, got 1"),
-        (lambda t: [1.0, float("nan")], "step 1: wanted a finite reward, got nan"),
-        (lambda t: [float("inf"), 0.0], "step 0: wanted a finite reward, got inf"),
-        (lambda t: "prose", "wanted one number a step, got 'prose'"),
-        (lambda t: 1 / 0, "ZeroDivisionError"),
+        (lambda transcript: [1.0], "wanted 2 rewards, one a step, got 1"),
+        (
+            lambda transcript: [1.0, float("nan")],
+            "step 1: wanted a finite reward, got nan",
+        ),
+        (
+            lambda transcript: [float("inf"), 0.0],
+            "step 0: wanted a finite reward, got inf",
+        ),
+        (lambda transcript: "prose", "wanted one number a step, got 'prose'"),
+        (lambda transcript: 1 / 0, "ZeroDivisionError"),
     ],
 )
 def test_what_it_gives_is_checked_and_the_step_named(given: Any, message: str) -> None:

@@ -39,6 +39,15 @@ def test_a_list_of_worlds_keeps_every_promise() -> None:
     check_environment(Listed)
 
 
+class Tasks(Listed):
+    def tasks_of_worlds(self) -> list[str]:
+        return ["both", "both"]
+
+
+def test_tasks_of_worlds_keep_every_promise() -> None:
+    check_environment(Tasks)
+
+
 class Flips(Corridor):
     """After the second step LEFT and RIGHT change places, and there is another
     model.
@@ -294,7 +303,13 @@ class ListsWithoutUse(Corridor):
         return ["from 0", "from 1"]
 
 
+class ForgetsTheTaskOfOne(Listed):
+    def tasks_of_worlds(self) -> list[str]:
+        return ["both"]
+
+
 BROKEN = [
+    (ForgetsTheTaskOfOne, "name the task of each of 2 worlds"),
     (SameName, "name each world differently"),
     (ListsWithoutUse, "modulo 2 must begin the same listed world"),
     (Lacking, "must have .*step.* to be a Environment"),
