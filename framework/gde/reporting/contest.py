@@ -118,18 +118,21 @@ def _number(one: Probed, measure: Measure) -> Measurement | None:
 
 
 def side_by_side(found: Comparison, but: str = "") -> list[Group]:
-    """A group of rows for each headline, one a variant, on one axis.
+    """A group of rows for each headline, one a variant, on one axis: first one of the
+    metrics and of each probe, for there may be room for few.
 
     Args:
         found: the contest.
         but: name of a headline that is left out.
     """
     groups: list[Group] = []
-    for one in contended(found):
-        if one.measure.name == but:
-            continue
+    ranked = [one.variant for one in found.ranking or ()]
+    every = [one for one in contended(found) if one.measure.name != but]
+    leading = {one.probe: one for one in reversed(every)}
+    for one in sorted(every, key=lambda one: leading[one.probe] is not one):
         rows = []
-        for variant, own in one.numbers.items():
+        for variant in ranked or one.numbers:
+            own = one.numbers[variant]
             ours = own or unmeasured(one.measure.name, "not measured")
             rows.append(row_of(variant, Beside(measure=one.measure, ours=ours)))
         groups += on_axes(one.measure.question, one.title, rows)

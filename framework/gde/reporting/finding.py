@@ -19,6 +19,7 @@ from gde.reporting.findings import (
     early_of,
     headlines,
     probed,
+    swept,
 )
 from gde.reporting.forest import is_judged
 from gde.reporting.sentences import sentences, told
@@ -157,10 +158,32 @@ def _behaviour(result: Result, brief: bool) -> str:
             compared = among_baselines(one.numbers[0], one.measure, result)
             did = one.measure.phrase.replace("{}", _value(compared.ours))
             against = _against(compared, brief) if is_judged(result.subject) else ""
-            return f"{agent} {did}{against}."
+            ranging = _ranging(one, result)
+            # Three numbers are enough: those of conditions stand for the control.
+            ends = ranging if " to " in ranging else f"{ranging}{against}"
+            return f"{agent} {did}{ends}."
     if measured:
         return f"{agent}: {_first(measured[0])}."
     return "" if already else f"{agent}: no metric of its behaviour has a value."
+
+
+def _ranging(one: Finding, result: Result) -> str:
+    """The least and the most over the conditions of a sweep; empty for none."""
+    names = {*swept(result)}
+    values = [
+        (each.value, each)
+        for each in result.measurements
+        if names and each.name == one.measure.name and each.where.keys() == names
+        if each.value is not None
+    ]
+    if len(values) < 2:
+        return ""
+    (low, least), (high, most) = (
+        choose(values, key=lambda pair: pair[0]) for choose in (min, max)
+    )
+    if low == high:
+        return f" in each of {len(values)} conditions"
+    return f", from {_value(least)} ({labels_text(least.where)}) to {_value(most)} by condition"
 
 
 def _first(one: Finding) -> str:
@@ -249,7 +272,7 @@ def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
         limits += _not_better(probe)
         limits += _differing_variants(probe)
     if of.worlds < FEW_WORLDS:
-        limits.append(f"fewer than {FEW_WORLDS} worlds")
+        limits.append(f"fewer than {FEW_WORLDS} worlds, too few for a conclusion")
     return limits
 
 
@@ -316,7 +339,7 @@ def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
     remarks = result.provenance.get("remarks")
     if isinstance(remarks, list):
         notes += [f"{one}." for one in remarks]
-    if of.unusable:
+    if 0 < of.unusable <= MOST_UNREAD * of.turns:
         answers = plural(of.turns, "answer")
         notes.append(
             f"{of.unusable} of {answers} could not be read and count as wrong."
@@ -324,8 +347,6 @@ def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
     for each in of.unusable_classes:
         notes.append(f"{each.answers} {CLASSES[each.status]}, e.g. {each.example}")
     notes += _unprobed(result)
-    if of.worlds < FEW_WORLDS:
-        notes.append(f"Fewer than {FEW_WORLDS} worlds: too few for a conclusion.")
     if any(map(_lacks_clusters, result.measurements)):
         notes.append(
             f"No interval from fewer than {MINIMUM_CLUSTERS} clusters of worlds."

@@ -147,17 +147,17 @@ def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement
 def headlines(result: Result) -> list[Finding]:
     """The declared headlines, else the first findings that are no breakdown.
 
-    A number that its measure calls unlike another is among them where it is. One
-    without a value is not, where another stands for it.
+    A number that its measure calls unlike another is among them where it is. Of one
+    and another that stands for it where it has no value, one is among them.
     """
     every = findings(result)
-    stand_ins = {
-        one.measure.instead for one in every if one.numbers[0].value is not None
-    }
+    measured = {one.measure.name for one in every if one.numbers[0].value is not None}
+    standing_in = {
+        one.measure.instead for one in every if one.measure.name in measured
+    } - measured
     found = []
     for one in every:
-        has_value = one.numbers[0].value is not None
-        if has_value or one.measure.name not in stand_ins:
+        if one.measure.name not in standing_in and one.measure.instead not in measured:
             found.append(one)
 
     values = {one.measure.name: one.numbers[0].value for one in found}

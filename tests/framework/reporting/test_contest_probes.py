@@ -1,6 +1,5 @@
 """The headlines of probes of several variants: on one screen and on one page."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ import pytest
 from gde.comparisons.comparison import Comparison
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.reporting.contest import Contended, contended
+from gde.reporting.contest import Contended, contended, side_by_side
 from gde.reporting.probe_differences import against_control
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde.reporting.wording import SPACE
@@ -78,16 +77,18 @@ def test_the_page_shows_every_verdict(found: Comparison) -> None:
         assert ours is not None and against_control(ours) in text
 
 
-def test_the_screen_begins_with_a_number_of_each_source(found: Comparison) -> None:
+def test_a_crowded_screen_shows_whole_groups_and_how_many_rows_are_left_out(
+    found: Comparison,
+) -> None:
     lines = contest_screen(found, width=100)
-    assert max(map(len, lines)) <= 100
-    # The ranking has the success, so that the others begin with the probe.
-    title = next(i for i, line in enumerate(lines) if line.startswith("cogmap (places"))
-    assert any("uccess" in line for line in lines[:title])
-    rows = "\n".join(lines[title:])
-    assert re.search(r"probed .* random weights +\u25b2 better", rows)
-    assert re.search(r"and \d+ more rows: --all", rows)
+    assert max(map(len, lines)) <= 100 and len(lines) <= 20
+    title = next(i for i, line in enumerate(lines) if line.startswith("Accuracy, %"))
+    shown = [line.split()[0] for line in lines[title + 1 : title + 4]]
+    assert shown == ["probed", "mute", "bare"]
     assert REASON in contest_page(found)
+    # The first number of each source comes first.
+    first, second, *_ = side_by_side(found, "success")
+    assert first.title.startswith("Accuracy") and second.title.startswith("cogmap")
 
 
 @pytest.mark.parametrize(

@@ -295,7 +295,7 @@ def test_limits_are_told_the_most_damaging_first_as_far_as_words_allow(
         "1 of 24 episodes failed",
         "toy model, made up",
         "agent and goal no better than in random weights, shown all worlds",
-        "fewer than 10 worlds",
+        "fewer than 10 worlds, too few for a conclusion",
     )
     assert found.limited == (
         "Limits: 2 of 180 answers unusable; 1 of 24 episodes failed; toy model, made up;"
@@ -333,6 +333,8 @@ def test_notes_tell_of_failures_unusable_answers_and_few_worlds(
         "1 of 24 episodes failed; no number includes them.",
         "7 of 180 answers could not be read and count as wrong.",
     ]
+    # The finding begins with more.
+    assert notes(result, replace(SUBJECT, unusable=90)) == []
     cut = UnusableAnswers(
         status="truncated", answers=5, example="cut off; raise agent.max_tokens"
     )
@@ -341,9 +343,6 @@ def test_notes_tell_of_failures_unusable_answers_and_few_worlds(
     assert notes(result, classes)[1:] == [
         "5 truncated by the token limit, e.g. cut off; raise agent.max_tokens",
         "2 without a readable action, e.g. found none in 'x'",
-    ]
-    assert notes(result, replace(SUBJECT, worlds=4)) == [
-        "Fewer than 10 worlds: too few for a conclusion."
     ]
 
 
@@ -374,7 +373,7 @@ def test_bounds_stand_for_a_headline_without_a_value(result: Result) -> None:
         return [one.measure.name for one in found]
 
     assert shown(missing, least) == ["at_least"]
-    assert shown(success, least) == ["success", "at_least"]
+    assert shown(success, least) == ["success"]
     assert shown(missing) == ["success"]
     unmeasured = replace(least, value=None, reason="no bound")
     assert shown(missing, unmeasured) == ["success", "at_least"]
@@ -403,3 +402,28 @@ def test_notes_tell_what_the_variant_of_a_probe_cannot_do(result: Result) -> Non
 def test_an_agent_with_few_usable_answers_is_not_judged(result: Result) -> None:
     assert "random moves" in said(result, *moves(0.4, "worse"), unusable=9)
     assert "random moves" not in said(result, *moves(0.4, "worse"), unusable=19)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ((0.6, 1.0), "in 80 % of episodes, from 60 % (size 7) to 100 % by condition."),
+        ((0.8, 0.8), "in 80 % of episodes in each of 2 conditions, better than random moves (8 %)."),
+    ],
+)  # fmt: skip
+def test_a_sweep_tells_its_worst_condition(
+    result: Result, values: tuple[float, float], told: str
+) -> None:
+    swept = [
+        share("success", each, where={"size": size})
+        for each, size in zip(values, (7, 9), strict=True)
+    ]
+    made = replace(
+        result,
+        measures=(*result.measures, CHANCE),
+        measurements=(*moves(0.8, "better"), *swept),
+        subject=SUBJECT,
+        provenance={"plan": {"env": {"use": "grid", "size": [7, 9]}}},
+        models=(),
+    )
+    assert words(opening(made).finding).endswith(told)

@@ -50,7 +50,12 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     """Lines of at most so many columns that leave room for the command's own lines."""
     uses = merged(one for each in found.results.values() for one in each.models)
     ranked = ranking(found)
-    top = wrapped(finding(found), SENTENCE, width=width)
+    first = next(iter(found.results.values())).subject
+    worlds = plural(first.worlds, "world")
+    top = [
+        f"{plural(len(found.results), 'variant')} \u00b7 {first.environment} \u00b7 {worlds}"
+    ]
+    top += wrapped(finding(found), SENTENCE, width=width)
     top += asked(uses, MODELS, width)
     for text in own_verdicts(found)[:RANKED]:
         top += wrapped(text, SENTENCE, indent="  ", width=width)
@@ -66,7 +71,12 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
         if len(below) + len(sentence) <= room:
             below += sentence
     others = side_by_side(found, ranked.measure.name if ranked else "")
-    drawn = plot(others, width, room - len(below))
+    drawn = plot(others[:1], width, room - len(below))
+    for n_groups in range(len(others), 1, -1):
+        every = plot(others[:n_groups], width, HEIGHT)
+        if len(every) <= room - len(below):
+            drawn = every
+            break
     return plain([*top, *([""] if drawn else []), *drawn, "", *below])
 
 

@@ -6,8 +6,10 @@ from gde.reporting.forest import Group, Row
 from gde.reporting.wording import number, plural, symbol
 
 TICKS = 5
-TITLE = 24
+TITLE = 31
 """The most columns of a title."""
+REASON = 24
+"""The most columns of an interval, or of the reason why there is none."""
 SHOWN = 12
 """The most rows; those that are worse than their control are never left out."""
 PLOT = (21, 49)
@@ -17,7 +19,14 @@ CONTROLS = 80
 INTERVALS = 120
 """The least width of a screen that shows intervals."""
 CUT = "\u2026"
-LEGEND = "\u25cf agent  \u25a0 worse  \u25cb strongest control  \u2501 95 %"
+LEGEND = {
+    "\u25cf": "\u25cf agent",
+    "\u25a0": "\u25a0 worse",
+    "\u25cb": "\u25cb strongest control",
+    "\u2501": "\u2501 95 %",
+    "\u254c": "\u254c its 95 %",
+}
+"""Signs of a plot with their meanings."""
 
 
 def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
@@ -38,6 +47,12 @@ def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
         if len(lines) <= height:
             break
     return lines[: max(height, 0)]
+
+
+def legend(lines: Sequence[str]) -> str:
+    """The meanings of the signs that are drawn."""
+    drawn = "".join(lines)
+    return "  ".join(text for sign, text in LEGEND.items() if sign in drawn)
 
 
 def _lines(groups: Sequence[Group], kept: set[int], width: int) -> list[str]:
@@ -84,7 +99,7 @@ def _cells(row: Row, width: int) -> tuple[str, ...]:
     interval = row.interval if width >= INTERVALS or unmeasured else ""
     control = row.control if width >= CONTROLS else ""
     verdict = f"{row.mark} {row.word}".strip()
-    return _cut(row.title, TITLE), row.value, _cut(interval, TITLE), control, verdict
+    return _cut(row.title, TITLE), row.value, _cut(interval, REASON), control, verdict
 
 
 def _drawn(row: Row, group: Group, columns: int) -> str:

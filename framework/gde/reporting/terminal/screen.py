@@ -9,7 +9,7 @@ from gde.data.result import Result
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.finding import Opening, opening
 from gde.reporting.forest import forest
-from gde.reporting.terminal.plot import LEGEND, plot
+from gde.reporting.terminal.plot import legend, plot
 from gde.reporting.wording import SPACE, plural
 
 WIDTH = 80
@@ -77,7 +77,7 @@ def screen(result: Result, report: str = "", width: int = WIDTH) -> Screen:
     room = HEIGHT - len(header) - len(finding) - len(notes)
     drawn = plot(forest(result), width, room - min(len(cautions), CAUTION) - SPARE)
     if drawn:
-        drawn = ["", *drawn, LEGEND]
+        drawn = ["", *drawn, legend(drawn)]
     cautions = _cautions(found.notes, width, max(room - len(drawn), CAUTION))
     finding += drawn
     notes = [*cautions, *notes]
