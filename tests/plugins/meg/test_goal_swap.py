@@ -209,6 +209,10 @@ def test_a_comparison_says_each_verdict_first(
     )
     printed = compared.output.splitlines()
     first, second = (line for line in printed if "Goal-directed" in line)
-    assert first.startswith("A: Goal-directed: towards (p")
-    assert second.startswith("B: Goal-directed: not shown (p 1.000)")
+    assert first.startswith(
+        "A: Goal-directed, beside other goals in its place: towards (p"
+    )
+    assert second.startswith(
+        "B: Goal-directed, beside other goals in its place: not shown (p 1.000)"
+    )
     assert "the goal was moved in each world" in " ".join(printed)
