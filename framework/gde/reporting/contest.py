@@ -8,7 +8,7 @@ from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import holm
+from gde.numerics.stats import adjusted, holm
 from gde.reporting.findings import Beside, Probed, headlines, probed
 from gde.reporting.forest import Group, on_axes, row_of
 from gde.reporting.ranking import ABSENT, Line, ranking
@@ -198,10 +198,9 @@ def _corrected(found: Comparison) -> dict[tuple[str, str], float]:
         for one in result.measurements:
             if result.meanings[one.name].sentence and one.unit == "probability":
                 tests.setdefault((variant, one.name), one.value)
-    tested = {key: value for key, value in tests.items() if value is not None}
-    if len(tested) < 2:
-        return {}
-    return dict(zip(tested, holm([*tested.values()]), strict=True))
+    corrected = dict(zip(tests, adjusted([*tests.values()], holm), strict=True))
+    made = {key: p for key, p in corrected.items() if p is not None}
+    return made if len(made) > 1 else {}
 
 
 def verdicts(found: Comparison) -> list[str]:

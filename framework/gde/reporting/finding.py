@@ -16,10 +16,10 @@ from gde.reporting.findings import (
     Finding,
     Probed,
     among_baselines,
+    by_condition,
     early_of,
     headlines,
     probed,
-    swept,
 )
 from gde.reporting.forest import is_judged
 from gde.reporting.sentences import sentences, told
@@ -169,11 +169,9 @@ def _behaviour(result: Result, brief: bool) -> str:
 
 def _ranging(one: Finding, result: Result) -> str:
     """The least and the most over the conditions of a sweep; empty for none."""
-    names = {*swept(result)}
     values = [
         (each.value, each)
-        for each in result.measurements
-        if names and each.name == one.measure.name and each.where.keys() == names
+        for each in by_condition(result, one.measure.name)
         if each.value is not None
     ]
     if len(values) < 2:
@@ -206,7 +204,7 @@ def _against(one: Beside, brief: bool = False) -> str:
     if one.rival is None or one.rival.value is None:
         return ""
     control = f"{one.control} ({_value(one.rival)})"
-    match one.verdict.outcome if one.verdict else "untested":
+    match one.outcome:
         case "better":
             return "" if brief else f", better than {control}"
         case "none":
@@ -231,8 +229,7 @@ def _belief(found: Probed) -> str:
         where = f"From its activations {position}, a probe"
         return f"{where} {text}{_against(first)}."
 
-    better = [one for one in early if _outcome(one) == "better"]
-    told = better or early
+    told = _told(early)
     things = listed([_thing(one.measure) for one in told])
     ours = [one.ours.value or 0.0 for one in told]
     read = f"{quantity(min(ours), 'share', 0)}{' or more' if len(told) > 1 else ''}"
@@ -244,9 +241,9 @@ def _belief(found: Probed) -> str:
     control = listed([*dict.fromkeys(one.control for one in told)])
     less = " or less" if len(told) > 1 else ""
     sentence += f"; in {control}, {quantity(most, 'share', 0)}{less}"
-    if better:
+    if told[0].outcome == "better":
         return f"{sentence}."
-    outcomes = dict.fromkeys(OUTCOMES[_outcome(one)] for one in told)
+    outcomes = dict.fromkeys(OUTCOMES[one.outcome] for one in told)
     return f"{sentence}: {listed([*outcomes])}."
 
 
@@ -254,8 +251,9 @@ def _thing(measure: Measure) -> str:
     return measure.name.rpartition(".")[2]
 
 
-def _outcome(one: Beside) -> str:
-    return one.verdict.outcome if one.verdict else "untested"
+def _told(early: Sequence[Beside]) -> Sequence[Beside]:
+    """What a finding tells: what is read better than from a control, else all."""
+    return [one for one in early if one.outcome == "better"] or early
 
 
 def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
@@ -279,13 +277,12 @@ def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
 def _not_better(found: Probed) -> list[str]:
     """What a reader does not find better than from its control, and is not told."""
     early = early_of(found)
-    told = [one for one in early if _outcome(one) == "better"] or early
+    told = _told(early)
     limits: dict[str, list[str]] = {}
     for one in found.numbers if early else found.numbers[1:]:
-        outcome = _outcome(one)
-        if one in told or one.rival is None or outcome not in ("worse", "none"):
+        if one in told or one.rival is None or one.outcome not in ("worse", "none"):
             continue
-        relation = "worse" if outcome == "worse" else "no better"
+        relation = "worse" if one.outcome == "worse" else "no better"
         of_all = one.measure.name.replace(f"{found.fit.probe}.", "", 1)
         is_late = any(each.measure.name.endswith(f"{EARLY}.{of_all}") for each in early)
         if is_late:
@@ -315,11 +312,11 @@ def _differing_variants(found: Probed) -> list[str]:
     """
     if not found.numbers:
         return []
-    first = _outcome(found.numbers[0])
+    first = found.numbers[0].outcome
     return [
-        f"variant {fit.variant}: {inline(one.measure.title)} {_outcome(one)}"
+        f"variant {fit.variant}: {inline(one.measure.title)} {one.outcome}"
         for fit, one in found.variants
-        if "untested" not in (first, _outcome(one)) and _outcome(one) != first
+        if "untested" not in (first, one.outcome) and one.outcome != first
     ]
 
 

@@ -8,7 +8,7 @@ from gde.data.json import is_number
 from gde.data.measure import Better, Measure, Measures
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.data.verdict import Verdict
+from gde.data.verdict import Outcome, Verdict
 from gde.reporting.wording import fit_text
 from gde.stages.learning import EARLY
 
@@ -56,6 +56,11 @@ class Beside:
     def verdict(self) -> Verdict | None:
         """The test against the strongest control; None where none was made."""
         return (self.rival or self.ours).verdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the test says; "untested" without one."""
+        return self.verdict.outcome if self.verdict else "untested"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +121,16 @@ def swept(result: Result) -> tuple[str, ...]:
         for name, value in settings.items()
         if isinstance(value, list) and name in labels
     )
+
+
+def by_condition(result: Result, name: str) -> list[Measurement]:
+    """A number in each condition of a sweep; empty without one."""
+    names = {*swept(result)}
+    return [
+        one
+        for one in result.measurements
+        if names and one.name == name and one.where.keys() == names
+    ]
 
 
 def of_metrics(result: Result) -> list[Measurement]:

@@ -14,11 +14,11 @@ from gde.reporting.findings import (
     Beside,
     Finding,
     among_baselines,
+    by_condition,
     early_of,
     headlines,
     late_of,
     probed,
-    swept,
 )
 from gde.reporting.wording import (
     bounds,
@@ -149,14 +149,12 @@ def forest(result: Result) -> list[Group]:
 
 def _by_condition(result: Result) -> Iterator[Group]:
     """The first headline in each condition of a sweep."""
-    names = {*swept(result)}
-    for finding in headlines(result)[:1] if names else ():
+    for finding in headlines(result)[:1]:
         measure = finding.measure
         rows = []
-        for one in result.measurements:
-            if one.name == measure.name and one.where.keys() == names:
-                beside = among_baselines(one, measure, result)
-                rows.append(row_of(labels_text(one.where), beside))
+        for one in by_condition(result, measure.name):
+            beside = among_baselines(one, measure, result)
+            rows.append(row_of(labels_text(one.where), beside))
         yield from on_axes("did", f"{measure.title} by condition", rows)
 
 
@@ -182,8 +180,7 @@ def row_of(title: str, beside: Beside) -> Row:
     """A row with its verdict, if there is a control."""
     mark = word = ""
     if beside.rival is not None or beside.verdict is not None:
-        outcome = beside.verdict.outcome if beside.verdict else "untested"
-        mark, word = OUTCOMES[outcome]
+        mark, word = OUTCOMES[beside.outcome]
     return Row(title=title, beside=beside, mark=mark, word=word)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,9 +86,9 @@ def read_rows(path: Path) -> list[Row]:
                 rows.append(row)
     if not rows:
         raise GdeError(f"{path}: wanted a trajectory or a step a line, got none")
-    ids = [row.id for row in rows]
+    times = Counter(row.id for row in rows)
     for row in rows:
-        if ids.count(row.id) > 1:
+        if times[row.id] > 1:
             raise GdeError(
                 f"{path}, line {row.line}: id {row.id!r} stands for two trajectories; give each its own"
             )

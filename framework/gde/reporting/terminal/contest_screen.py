@@ -15,7 +15,7 @@ from gde.reporting.contest import (
     verdicts,
 )
 from gde.reporting.ranking import Line, Ranking, ranking
-from gde.reporting.terminal.plot import plot
+from gde.reporting.terminal.plot import cut, plot
 from gde.reporting.terminal.screen import (
     CUT,
     HEIGHT,
@@ -165,14 +165,10 @@ def _names(shown: Sequence[Line], width: int) -> list[str]:
     if max(map(len, names)) <= width:
         return names
     if len({model[: width - 1] for model in models}) == len(shown):
-        return [_cut(model, width) for model in models]
+        return [cut(model, width) for model in models]
 
     # Names of variants differ at their ends.
-    return [_cut(name[::-1], width)[::-1] for name in names]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}\u2026"
+    return [cut(name[::-1], width)[::-1] for name in names]
 
 
 def _numbers(one: Line) -> list[str]:

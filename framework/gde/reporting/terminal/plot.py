@@ -81,10 +81,10 @@ def _lines(groups: Sequence[Group], kept: set[int], width: int) -> list[str]:
         if axis and axis != own_axis:
             lines.append(axis)
         axis = own_axis
-        lines.append(_cut(group.title, width))
+        lines.append(cut(group.title, width))
         for row in rows:
             title, value, *others = (
-                _cut(text, each).ljust(each)
+                cut(text, each).ljust(each)
                 for text, each in zip(cells[id(row)], widths, strict=True)
             )
             value = value.strip().rjust(widths[1])
@@ -99,7 +99,7 @@ def _cells(row: Row, width: int) -> tuple[str, ...]:
     interval = row.interval if width >= INTERVALS or unmeasured else ""
     control = row.control if width >= CONTROLS else ""
     verdict = f"{row.mark} {row.word}".strip()
-    return _cut(row.title, TITLE), row.value, _cut(interval, REASON), control, verdict
+    return cut(row.title, TITLE), row.value, cut(interval, REASON), control, verdict
 
 
 def _drawn(row: Row, group: Group, columns: int) -> str:
@@ -141,5 +141,6 @@ def _column(share: float, columns: int) -> int:
     return round(share * (columns - 1))
 
 
-def _cut(text: str, width: int) -> str:
+def cut(text: str, width: int) -> str:
+    """A text of at most so many columns."""
     return text if len(text) <= width else f"{text[: width - 1]}{CUT}"
