@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gde.data.grouping import grouped
 from gde.data.json import NONE
-from gde.data.measure import Question
+from gde.data.measure import Measure, Question
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.findings import (
     Beside,
@@ -126,9 +126,10 @@ def forest(result: Result) -> list[Group]:
     """
     groups: list[Group] = []
     judged = is_judged(result.subject)
+    found = headlines(result)
     for question, title in TITLES.items():
         rows = []
-        for finding in headlines(result):
+        for finding in found:
             # A verdict is told in a sentence, and has no place on an axis.
             is_told = bool(finding.measure.sentence)
             if finding.measure.question == question and not is_told:
@@ -144,18 +145,18 @@ def forest(result: Result) -> list[Group]:
                 for one in (*early_of(probe), *late_of(probe))
             ]
             groups += on_axes(question, read, rows)
-    return [*groups, *_by_condition(result)]
+    for finding in found[:1]:
+        groups += _by_condition(finding.measure, result)
+    return groups
 
 
-def _by_condition(result: Result) -> Iterator[Group]:
-    """The first headline in each condition of a sweep."""
-    for finding in headlines(result)[:1]:
-        measure = finding.measure
-        rows = []
-        for one in by_condition(result, measure.name):
-            beside = among_baselines(one, measure, result)
-            rows.append(row_of(labels_text(one.where), beside))
-        yield from on_axes("did", f"{measure.title} by condition", rows)
+def _by_condition(measure: Measure, result: Result) -> Iterator[Group]:
+    """A number in each condition of a sweep."""
+    rows = []
+    for one in by_condition(result, measure.name):
+        beside = among_baselines(one, measure, result)
+        rows.append(row_of(labels_text(one.where), beside))
+    yield from on_axes("did", f"{measure.title} by condition", rows)
 
 
 def is_judged(of: Subject) -> bool:
