@@ -88,9 +88,7 @@ def command(
     wanted = Wanted(names={"executor": [executor]}, settings=of_how)
     known = {"study", "agent", "model", "executor", "run"}
     known.update(each.label for each in (*judges, *aliased))
-    for part in parsed:
-        if part not in known:
-            raise UnknownName("part of --set", part, known)
+    UnknownName.check("part of --set", parsed, known)
     config = parsed.get("agent", {})
     if of_agent:
         # A study has one agent; several names are refused as that agent's model.
