@@ -36,6 +36,9 @@ def connect(
         if write:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
+    except UnicodeDecodeError as error:  # SQLite quotes the damaged text
+        connection.close()
+        raise sqlite3.DatabaseError("malformed database schema") from error
     except BaseException:
         connection.close()
         raise

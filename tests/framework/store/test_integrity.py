@@ -67,6 +67,17 @@ def raw(run: Path, *statements: str) -> None:
             connection.execute(each)
 
 
+@pytest.mark.parametrize("command", [load_evidence, rescore])
+def test_a_schema_with_broken_text_is_refused(
+    run: Path, command: Callable[[Path], object]
+) -> None:
+    path = run / "run.sqlite"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"CREATE TABLE facts", b"CREATE \xe1ABLE facts"))
+    with pytest.raises(GdeError, match="the file is damaged"):
+        command(run)
+
+
 @pytest.mark.parametrize(
     "change",
     [
