@@ -47,7 +47,7 @@ def test_curves_of_the_model_and_of_its_controls_share_a_panel(result: Result) -
     with_curves = curve(with_curves, "top1.goal", "none", [0.2, 0.7])
     figure = learning_curves(probed(with_curves)[0], with_curves)
     assert figure is not None
-    agent, goal = figure.spec["hconcat"]  # type: ignore[misc]
+    agent, goal = figure.spec["vconcat"]  # type: ignore[misc]
     assert agent["title"]["text"] == "Agent found"  # type: ignore[index,call-overload]
     assert rows(agent) == [
         (4, "model", 0.4),
@@ -70,7 +70,7 @@ def test_every_control_has_a_colour_of_its_own(result: Result) -> None:
         found = curve(found, "top1.agent", control, [0.1, 0.2])
     figure = learning_curves(probed(found)[0], found)
     assert figure is not None
-    (panel,) = figure.spec["hconcat"]  # type: ignore[misc]
+    (panel,) = figure.spec["vconcat"]  # type: ignore[misc]
     scale = panel["encoding"]["color"]["scale"]  # type: ignore[index,call-overload]
     drawn = {name for _, name, _ in rows(panel)}
     assert {*scale["domain"]} == drawn == {MODEL, *names.values()}

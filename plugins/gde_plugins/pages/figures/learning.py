@@ -43,7 +43,7 @@ def learning_curves(probe: Probed, result: Result) -> Figure | None:
     for name in shown:
         of_panel = [(fit, one) for fit, one in points if one.name == name]
         panels.append(_panel(_scored(name, result).title, of_panel))
-    spec: dict[str, Any] = {"hconcat": panels}
+    spec: dict[str, Any] = {"vconcat": panels}
     return Figure(
         title=f"Learning curves, {probe.fit.probe} ({probe.fit.variant})",
         caption="Scores in the held-out worlds after fits to ever more worlds. Bands are 95 % intervals.",
