@@ -496,7 +496,5 @@ def test_a_browser_lays_the_page_out_and_plays_the_episode_of_a_link(
     shown = browse(address, tmp_path, until_played, "--dump-dom", timeout=120)
     assert f"Turn {len(turns)} of {len(turns)}: UP" in shown
     assert str(escape("<script>document.title")).replace("&#39;", "'") in shown
-    assert (
-        re.findall("<title>(.*?)</title>", shown)[0]
-        == "gpt-oss with nano in grid \u00b7 gde report"
-    )
+    title, *_ = re.findall("<title>(.*?)</title>", shown)
+    assert title.startswith("gpt-oss with nano \u00b7 grid")
