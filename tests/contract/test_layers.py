@@ -41,6 +41,7 @@ AROUND_RUNS = (
     "exchange",
     "executors",
     "gymnasium",
+    "human",
     "pages",
     "verifiers",
     "viewer",

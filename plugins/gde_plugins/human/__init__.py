@@ -1,0 +1,1 @@
+"""A person at the terminal as an agent: the human baseline."""
