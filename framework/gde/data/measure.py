@@ -51,8 +51,8 @@ class Measure:
     what an agent believes.
     """
     beside: str = ""
-    """The number that this one is a baseline of: the number of another agent in the
-    same worlds. Its title names the baseline.
+    """The share that this one is a baseline of: what it would be in the same worlds by
+    chance, exactly. Its title names the baseline.
     """
     bound: bool = False
     """Whether this baseline is what no agent can exceed: it is shown, not tested."""

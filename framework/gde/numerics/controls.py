@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import scipy
 
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
@@ -15,14 +14,11 @@ from gde.numerics.stats import (
     Floats,
     difference_from_initialisations,
     initialisation_error,
-    minimum_detectable_of,
     paired_difference,
 )
 
 DRAWN = {"untrained": "random initialisations", "shuffled": "exchanges of labels"}
 """Controls that are drawn, with what each draw is."""
-FLIPPED = 100
-"""The most worlds whose signs are flipped: the mean of more is as good as normal."""
 DRAWS = 5
 """Fewest draws of which a verdict can be given."""
 MANY = 19
@@ -34,8 +30,7 @@ def compare_with_control(
 ) -> Verdict:
     """Test a number against that of a control in the same worlds, without correction.
 
-    One fit of the control is tested by sign flips of worlds, of many worlds by
-    Student's test. Of several draws, worlds
+    One fit of the control is tested by sign flips of worlds. Of several draws, worlds
     and draws are both samples, and the draws are taken to be normal. That assumption
     is not trusted alone: see `Verdict.outside`.
 
@@ -75,17 +70,6 @@ def compare_with_control(
             assumes="normal",
         )
 
-    differences = ours - controls[0]
-    if n_worlds > FLIPPED and np.ptp(differences):
-        test = scipy.stats.ttest_1samp(differences, 0.0)
-        low, high = test.confidence_interval()
-        return replace(
-            untested,
-            interval=(float(low), float(high)),
-            p=float(test.pvalue),
-            detectable=minimum_detectable_of([differences]).value,
-            assumes="normal",
-        )
     paired = paired_difference(ours, controls[0], np.arange(n_worlds), rng)
     return replace(
         untested,

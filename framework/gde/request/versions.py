@@ -14,7 +14,7 @@ from gde.request.kinds import KINDS
 from gde.request.ready import Chosen, Ready
 from gde.request.settings import dump_what
 
-VERSION_OF_STAGES = 3
+VERSION_OF_STAGES = 4
 """Of gde's own stages and numerics: raised whenever the same plan gives other results,
 which the plans of `tests/framework/runs/recorded_runs.json` tell.
 """

@@ -1,4 +1,4 @@
-"""Verdicts of behaviour: the agent against its baselines, paired in the same worlds."""
+"""Verdicts of behaviour: the agent against what chance gives in the same worlds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,12 +12,11 @@ from gde.data.json import Labels
 from gde.data.measure import Measure
 from gde.data.result import Identity, Measurement
 from gde.data.verdict import Verdict, outcome_of
-from gde.numerics.controls import compare_with_control
 from gde.numerics.episode_metric import EpisodeMetric, tabulate
+from gde.numerics.expectations import compare_with_expected
 from gde.numerics.numbers import Number
 from gde.numerics.stats import Floats, adjusted, holm
 from gde.parts.metric import Declared, Metric
-from gde.seeding import generator
 
 Both = tuple[Identity, Identity]
 """A number and its baseline."""
@@ -71,8 +70,7 @@ def _tested(
     a = ours.by_cluster(evidence, condition)
     b = rival.by_cluster(evidence, condition)
     both = np.isfinite(a) & np.isfinite(b)
-    rng = generator(evidence.seed, "verdict", rival.number.name, str(condition))
-    return compare_with_control(rival.measure.title, a[both], b[None, both], rng)
+    return compare_with_expected(rival.measure.title, a[both], b[both])
 
 
 def _corrected(

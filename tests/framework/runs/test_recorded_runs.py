@@ -32,7 +32,8 @@ CLOSE = 1e-9
 TRAINED = 1e-5
 """Of probes, which are trained in float32: without AVX they change by up to 4e-7."""
 UNTRAINED = 0.02
-"""Of random weights, which torch draws otherwise without AVX: up to 0.01."""
+"""Of controls: torch draws random weights otherwise without AVX (up to 0.01), and of a
+few shuffled labels two may change their ranks on another processor (0.016)."""
 
 
 @cache
@@ -132,7 +133,7 @@ def numbers(one: list[Any]) -> Iterator[float]:
 def tolerance(name: str, where: dict[str, Any]) -> float:
     if name != "probed":
         return CLOSE
-    return UNTRAINED if where.get("control") == "untrained" else TRAINED
+    return TRAINED if where.get("control", "none") == "none" else UNTRAINED
 
 
 def test_the_model_says_what_it_said(folder: Path) -> None:

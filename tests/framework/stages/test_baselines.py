@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest
 from walked_run import evidence  # noqa: F401
 
 from gde.data.evidence import Evidence
@@ -58,16 +58,17 @@ def test_a_number_is_tested_against_its_baseline_paired_by_world(
     played: Evidence,
 ) -> None:
     rng = np.random.default_rng(0)
-    chance = tuple(rng.uniform(0.1, 0.5, 12))
-    mine = tuple(value + rng.uniform(0.0, 0.2) for value in chance)
+    chance = tuple(rng.uniform(0.1, 0.3, 12))
+    mine = tuple(value + rng.uniform(0.6, 0.7) for value in chance)
     found = judged({"mine": mine, "chance": chance, "best": (1.0,) * 12}, played)
     assert found["best"] is None
     verdict = found["mine"]
     assert verdict == found["chance"] and verdict is not None
     assert verdict.control == "chance" and verdict.outcome == "better"  # type: ignore[attr-defined]
     assert verdict.difference == pytest.approx(np.mean(mine) - np.mean(chance))  # type: ignore[attr-defined]
-    # An independent test of the same pairs.
-    assert verdict.p < 0.01 and ttest_rel(mine, chance).pvalue < 0.01  # type: ignore[attr-defined]
+    # An independent test of the same count.
+    exact = binomtest(int(sum(mine)), 12, float(np.mean(chance)), alternative="greater")
+    assert verdict.p == pytest.approx(2 * exact.pvalue)  # type: ignore[attr-defined]
     swapped = judged({"mine": chance, "chance": mine}, played)["mine"]
     assert swapped.outcome == "worse"  # type: ignore[attr-defined,union-attr]
 
@@ -96,10 +97,9 @@ def test_each_condition_has_a_verdict_of_a_family_of_its_own(played: Evidence) -
         halves.append(replace(one, key=key))
     swept = replace(played, trajectories=tuple(halves))
     rng = np.random.default_rng(1)
-    chance = tuple(rng.uniform(0.1, 0.5, 12))
-    above = [value + 0.1 + rng.uniform(0.0, 0.2) for value in chance]
-    below = [value - rng.uniform(0.05, 0.1) for value in chance]
-    one = metric({"mine": (*above[:6], *below[6:]), "chance": chance})
+    chance = (*rng.uniform(0.1, 0.3, 6), *rng.uniform(0.4, 0.6, 6))
+    above, below = [1.0] * 6, [0.3] * 6
+    one = metric({"mine": (*above, *below), "chance": chance})
     conditions = [{"size": 7}, {"size": 9}]
     measured = [
         replace(each, where=labels) for labels in ({}, *conditions) for each in one(swept)
@@ -110,6 +110,7 @@ def test_each_condition_has_a_verdict_of_a_family_of_its_own(played: Evidence) -
         if each.name == "mine"
     }
     assert found[7].difference > 0 > found[9].difference  # type: ignore[union-attr]
-    # All six signs agree: twice two of 2^6, corrected for two conditions.
-    assert found[7].p == pytest.approx(2 * 2 / 2**6, abs=1e-6)  # type: ignore[union-attr]
+    # Six of six, from two sides, corrected for two conditions.
+    by_chance = float(np.mean(chance[:6])) ** 6
+    assert found[7].p == pytest.approx(2 * 2 * by_chance)  # type: ignore[union-attr]
     assert found[7].worlds == 6 and found[None].worlds == 12  # type: ignore[union-attr]

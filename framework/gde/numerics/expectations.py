@@ -1,0 +1,64 @@
+"""Comparison of a share with what is expected of chance in the same worlds."""
+
+from dataclasses import replace
+from math import ceil, floor
+
+import numpy as np
+import scipy
+
+from gde.data.verdict import Verdict
+from gde.numerics.stats import MINIMUM_CLUSTERS, Floats
+
+LEVEL = 0.05
+POWER = 0.8
+ROUNDING = 1e-9
+
+
+def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdict:
+    """Test the mean of shares against a known expectation, without correction.
+
+    What is expected in a world is known exactly, so the worlds' shares alone are a
+    sample. Their sum is at most as spread as a binomial count of the same mean
+    (Hoeffding 1956), whose exact test is taken: two-sided by the doubled smaller tail,
+    a fractional sum rounded towards the expectation. It holds for few worlds and rare
+    success, where differences are far from symmetric, and speaks of these worlds.
+
+    Args:
+        control: its name.
+        ours: (G,) the share in each world, in [0, 1].
+        expected: (G,) what is expected there.
+    """
+    n = len(ours)
+    chance = float(np.clip(expected.mean(), 0.0, 1.0)) if n else 0.0
+    untested = Verdict(
+        control=control,
+        difference=float(ours.mean()) - chance if n else 0.0,
+        worlds=n,
+    )
+    if n < MINIMUM_CLUSTERS:
+        counted = "1 world" if n == 1 else f"{n} worlds"
+        return replace(untested, reason=f"{counted}; a test needs {MINIMUM_CLUSTERS}")
+    if not 0 <= ours.min() <= ours.max() <= 1:
+        return replace(untested, reason="its values are no shares between 0 and 1")
+
+    total = float(ours.sum())
+    at_least, at_most = floor(total + ROUNDING), ceil(total - ROUNDING)
+    count = scipy.stats.binom(n, chance)
+    above = float(count.sf(at_least - 1))
+    below = float(count.cdf(at_most))
+    low = scipy.stats.binomtest(at_least, n).proportion_ci().low
+    high = scipy.stats.binomtest(at_most, n).proportion_ci().high
+    return replace(
+        untested,
+        interval=(low - chance, high - chance),
+        p=min(1.0, 2 * min(above, below)),
+        detectable=_detectable(n, chance),
+    )
+
+
+def _detectable(n: int, chance: float) -> float | None:
+    """How far above chance a share must be for a power of 80 %; None where none is."""
+    least = int(scipy.stats.binom.isf(LEVEL / 2, n, chance)) + 1
+    if least > n:
+        return None
+    return float(scipy.stats.beta.ppf(POWER, least, n - least + 1)) - chance
