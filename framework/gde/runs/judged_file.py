@@ -3,23 +3,22 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from gde.data.reward import Rewards
 from gde.data.transcript import Step, Transcript
 from gde.errors import GdeError
 from gde.files import replacing
+from gde.foreign import ForeignFile
 from gde.runs.judging import AskedReward
 
 
 class _Named(TypedDict, total=False):
-    __pydantic_config__ = ConfigDict(strict=True)  # type: ignore[misc]
     id: str | int
     start: str
     domain: str
@@ -66,59 +65,51 @@ def read_rows(path: Path) -> list[Row]:
     observation before the first action, and `domain`.
 
     Raises:
-        GdeError: it cannot be read, or a line is of another form; the line is named.
+        ConfigError: it cannot be read, or a line is of another form; the line is named.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise GdeError(f"{path} cannot be read: {error}") from error
+    file = ForeignFile("FILE", path)
     rows: list[Row] = []
-    for n, line in enumerate(lines, 1):
+    # JSON may hold the other characters at which `splitlines` ends a line.
+    for n, line in enumerate(file.text().split("\n"), 1):
         if line.strip():
-            row = _row(line, n, f"{path}, line {n}")
-            last = rows[-1] if rows else None
-            if last and last.id == row.id:
-                steps = last.transcript.steps + row.transcript.steps
-                rows[-1] = replace(
-                    last, transcript=replace(last.transcript, steps=steps)
-                )
+            row = _row(file, line, n)
+            if rows and rows[-1].id == row.id:
+                rows[-1] = _joined(rows[-1], row)
             else:
                 rows.append(row)
     if not rows:
-        raise GdeError(f"{path}: wanted a trajectory or a step a line, got none")
+        raise file.refused("wanted a trajectory or a step a line, got none")
     times = Counter(row.id for row in rows)
     for row in rows:
         if times[row.id] > 1:
-            raise GdeError(
-                f"{path}, line {row.line}: id {row.id!r} stands for two trajectories; give each its own"
+            raise file.refused(
+                f"id {row.id!r} stands for two trajectories; give each its own",
+                row.line,
             )
     return rows
 
 
-def _row(line: str, n: int, whose: str) -> Row:
-    try:
-        found = json.loads(line)
-    except ValueError as error:
-        raise GdeError(f"{whose} is no JSON: {error}") from error
-    whole = isinstance(found, Mapping) and "steps" in found
+def _row(file: ForeignFile, line: str, n: int) -> Row:
+    found = file.json(line, n)
+    whole = isinstance(found, dict) and "steps" in found
     form: TypeAdapter[Any] = TRAJECTORY if whole else STEP
-    try:
-        row = form.validate_python(found)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        place = ".".join(map(str, problem["loc"]))
-        raise GdeError(f"{whose}, {place or 'row'}: {problem['msg']}") from error
+    row = file.valid(form, found, n)
+    steps = row["steps"] if whole else [row]
+    if not steps:
+        raise file.refused("wanted one step or more, got none", n)
     shown = Transcript(
         objective=row["goal"],
-        steps=tuple(Step(**each) for each in (row["steps"] if whole else ())),
+        steps=tuple(Step(each["action"], each["observation"]) for each in steps),
         start=row.get("start", ""),
         domain=row.get("domain", ""),
     )
-    if not whole:
-        shown = replace(shown, steps=(Step(row["action"], row["observation"]),))
-    if not shown.steps:
-        raise GdeError(f"{whose}: wanted one step or more, got none")
     return Row(str(row.get("id", n)), n, shown)
+
+
+def _joined(row: Row, next_one: Row) -> Row:
+    """Two rows of one trajectory."""
+    steps = row.transcript.steps + next_one.transcript.steps
+    return replace(row, transcript=replace(row.transcript, steps=steps))
 
 
 def judge_file(path: Path, model: AskedReward, out: Path, concurrency: int) -> Judged:

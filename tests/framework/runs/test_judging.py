@@ -135,14 +135,14 @@ def test_a_file_is_judged_by_trajectory_or_by_step(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"goal": 1, "steps": []}, "line 1, goal: Input should be a valid string"),
-        ({"goal": "g", "steps": []}, "line 1: wanted one step or more"),
+        ({"goal": 1, "steps": []}, ":1: goal: wanted text, got 1"),
+        ({"goal": "g", "steps": []}, ":1: wanted one step or more"),
         (
             {"goal": "g", "steps": [{"action": "a"}]},
-            "line 1, steps.0.observation: Field required",
+            ":1: steps.0.observation: wanted a value, got none",
         ),
-        ({"goal": "g", "action": "a"}, "line 1, observation: Field required"),
-        ([1], "line 1, row: Input should be"),
+        ({"goal": "g", "action": "a"}, ":1: observation: wanted a value, got none"),
+        ([1], ":1: the record: wanted"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, row: object, message: str) -> None:
@@ -153,5 +153,15 @@ def test_a_bad_row_is_named(tmp_path: Path, row: object, message: str) -> None:
 def test_one_id_stands_for_one_trajectory(tmp_path: Path) -> None:
     row = {"goal": "g", "action": "a", "observation": "o"}
     rows = [{**row, "id": name} for name in ("a", "b", "a")]
-    with pytest.raises(GdeError, match="line 1: id 'a' stands for two"):
+    with pytest.raises(GdeError, match=":1: id 'a' stands for two"):
         read_rows(written(tmp_path / "f.jsonl", *rows))
+
+
+def test_a_line_ends_at_a_line_feed_alone(tmp_path: Path) -> None:
+    """JSON may hold a line separator as it is, and Windows ends lines by two."""
+    row = {"goal": GOAL, "action": "go", "observation": "one\u2028two"}
+    text = json.dumps(row, ensure_ascii=False)
+    path = tmp_path / "f.jsonl"
+    path.write_bytes(f"\ufeff{text}\r\n{text}\r\n".encode())
+    rows = read_rows(path)
+    assert [row.transcript.steps[0].observation for row in rows] == ["one\u2028two"] * 2
