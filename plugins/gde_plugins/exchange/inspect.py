@@ -16,7 +16,6 @@ from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from gde.request.catalogue import Catalogue
-from gde.request.planfile import plan_tables
 from gde_plugins.exchange.inspect_episodes import RECORD, Setting, episode
 from gde_plugins.exchange.inspect_numbers import numbers
 
@@ -53,7 +52,6 @@ def make_task(
     setting = Setting.of(environment, agent, seed, settings or {})
     named = [metrics] if isinstance(metrics, str) else [*metrics]
     measured = named or setting.usual_metrics()
-    plan = setting.plan(measured, worlds)
     samples = [
         Sample(id=world, input=setting.objective(world), metadata={"world": world})
         for world in range(worlds)
@@ -62,7 +60,7 @@ def make_task(
         dataset=MemoryDataset(samples, name=environment),
         solver=episode(setting.plain),
         scorer=numbers(measured, setting.plain),
-        metadata={RECORD: {**setting.plain, "plan": plan_tables(plan)}},
+        metadata={RECORD: setting.plain},
     )
 
 

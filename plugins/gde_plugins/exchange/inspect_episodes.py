@@ -1,6 +1,6 @@
 """An episode of gde as a solver of Inspect: the agent asks Inspect's model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -166,16 +166,6 @@ class Setting:
         _configured("agent", agent, own)
         return cls(environment, agent, seed, rest, own)
 
-    def plan(self, metrics: Sequence[str], worlds: int) -> Plan:
-        """The same as a plan of gde; Inspect chooses the model."""
-        return Plan(
-            environment=Choice(name=self.environment, config=self.config),
-            agent=Choice(name=self.agent, config=self.agent_config),
-            metrics=tuple(Choice(name=name) for name in metrics),
-            episodes=worlds,
-            seed=self.seed,
-        )
-
     @property
     def plain(self) -> dict[str, Any]:
         """The setting as plain values for Inspect's log."""
@@ -187,7 +177,10 @@ class Setting:
 
     def usual_metrics(self) -> list[str]:
         """What a run of gde measures of the two where nobody names a metric."""
-        plan = self.plan((), 1)
+        plan = Plan(
+            environment=Choice(name=self.environment, config=self.config),
+            agent=Choice(name=self.agent, config=self.agent_config),
+        )
         return [each.name for each in resolve(plan, Catalogue.default()).plan.metrics]
 
     def make_environment(self) -> Environment:

@@ -1,16 +1,14 @@
 """Logs of Inspect as runs of gde, and runs of gde as logs of Inspect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
 from gde.errors import ConfigError, GdeError, MissingExtra
-from gde.request.planfile import plan_of, plan_tables
-from gde.runs.plain import read_trajectory, trajectory_json
+from gde.runs.plain import trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
 from gde_plugins.exchange.foreign_files import (
@@ -19,7 +17,7 @@ from gde_plugins.exchange.foreign_files import (
     number,
     what_is_wrong,
 )
-from gde_plugins.exchange.importing import Log, Played, Sample
+from gde_plugins.exchange.importing import Log, Sample
 
 WANTED = "a log of Inspect, .eval or .json"
 ARCHIVE = ".eval"
@@ -27,17 +25,13 @@ ENDINGS = (ARCHIVE, ".json")
 HEADERS = ("header.json", "_journal/start.json")
 """Names in the archive of a finished log, and of one that is still written."""
 RECORD = "gde"
-"""The key in the metadata of a log of gde's own. A log has the plan and the models
-under it, a sample its trajectory.
-"""
+"""The key in the metadata of a sample, under which its trajectory is."""
 GRADES: Mapping[str, float] = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partial, incorrect and no answer, as Inspect writes them."""
 
 
-def read_inspect(path: Path) -> Log | Played:
+def read_inspect(path: Path) -> Log:
     """A log as Inspect writes it, `.eval` or `.json`.
-
-    A log of gde's own episodes gives them back.
 
     Raises:
         MissingExtra: Inspect is not installed.
@@ -61,33 +55,9 @@ def read_inspect(path: Path) -> Log | Played:
             raise GdeError(
                 f"{path}: wanted epochs from 1, got {sample.epoch} of sample {sample.id}"
             )
-    own = (log.eval.metadata or {}).get(RECORD)
-    if isinstance(own, dict) and "plan" in own:
-        return _played(path, own, samples)
     return Log(
         task=log.eval.task, model=log.eval.model, samples=tuple(map(_sample, samples))
     )
-
-
-def _played(path: Path, own: Mapping[str, Any], samples: Sequence[Any]) -> Played:
-    """The episodes in a log that gde wrote, or that Inspect wrote of gde's task."""
-    played = []
-    for sample in samples:
-        record = (sample.metadata or {}).get(RECORD)
-        if not isinstance(record, dict):
-            reason = sample.error.message if sample.error else "was it edited?"
-            raise GdeError(
-                f"{path}: wanted the episode of gde in sample {sample.id}, got none: {reason}"
-            )
-        played.append(read_trajectory(record))
-    try:
-        plan = plan_of(dict(own["plan"]), str(path))
-        models = {str(name): dict(one) for name, one in own.get("models", {}).items()}
-    except (AttributeError, TypeError, ValueError) as error:
-        raise GdeError(
-            f"{path}: wanted the plan of gde; {what_is_wrong(error)}"
-        ) from error
-    return Played(plan=plan, models=models, samples=tuple(played))
 
 
 def _sample(sample: Any) -> Sample:
@@ -134,8 +104,7 @@ def write_inspect(run: Path, out: Path) -> int:
 
     Its samples are the episodes: the messages of the last conversation, every turn's
     call as an event, the score `success`, and the whole trajectory in the metadata. The
-    run's numbers without a breakdown are the log's metrics. `gde import` makes a run of
-    the log again.
+    run's numbers without a breakdown are the log's metrics.
 
     Raises:
         MissingExtra: Inspect is not installed.
@@ -159,7 +128,6 @@ def write_inspect(run: Path, out: Path) -> int:
         raise MissingExtra("--format inspect", ["inspect-ai"], "inspect") from None
     folder = RunFolder.open(run)
     result = folder.read_result()
-    plan = folder.plan()
     now = datetime.now(UTC).isoformat()
     samples = [_eval_sample(each) for each in load_evidence(run).trajectories]
     subject = result.subject
@@ -172,7 +140,6 @@ def write_inspect(run: Path, out: Path) -> int:
         metadata={
             "run": result.run,
             "plan_hash": result.plan_hash,
-            RECORD: _own(plan, result),
         },
     )
     results = EvalResults(
@@ -186,14 +153,6 @@ def write_inspect(run: Path, out: Path) -> int:
     )
     write_eval_log(log, str(out))
     return len(samples)
-
-
-def _own(plan: Plan, result: Result) -> dict[str, Any]:
-    """What a run of the log needs to know beside the episodes."""
-    return {
-        "plan": plan_tables(plan),
-        "models": result.provenance.get("models", {}),
-    }
 
 
 def _usage(result: Result) -> dict[str, Any]:

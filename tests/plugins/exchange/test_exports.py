@@ -243,39 +243,6 @@ def test_datasets_reads_the_turns(run: Path, tmp_path: Path) -> None:
     )
 
 
-def test_transitions_are_steps_between_rows_of_the_process(
-    run: Path, tmp_path: Path
-) -> None:
-    datasets = pytest.importorskip("datasets", reason="needs the extra datasets")
-    assert export_file(run, "transitions", tmp_path / "steps") == EPISODES
-    table = datasets.load_from_disk(str(tmp_path / "steps"))
-    assert table.info.description == "acts: LEFT, RIGHT"
-    for row in table:
-        assert (
-            len(row["obs"])
-            == len(row["acts"]) + 1
-            == len(row["rews"]) + 1
-            == len(row["infos"]) + 1
-        )
-        steps = zip(row["obs"], row["acts"], row["obs"][1:], strict=False)
-        assert all(after == before + (2 * act - 1) for before, act, after in steps)
-        assert (row["terminal"], row["obs"][-1], row["rews"][-1]) == (True, 4, 1.0)
-
-
-def test_a_world_without_a_process_has_no_transitions(tmp_path: Path) -> None:
-    pytest.importorskip("datasets", reason="needs the extra datasets")
-    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
-    plan = Plan(
-        environment="recipe",
-        agent="expert",
-        metrics=["scores"],
-        episodes=2,
-    )
-    evaluate(plan, tmp_path / "run", catalogue)
-    with pytest.raises(GdeError, match="whose states are rows of a decision process"):
-        export_file(tmp_path / "run", "transitions", tmp_path / "steps")
-
-
 def test_a_log_of_inspect_has_one_of_two_endings(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "log.txt"
     with pytest.raises(

@@ -128,21 +128,6 @@ def test_where_nothing_is_named_the_default_agent_is_asked_and_the_usual_is_meas
     assert "accuracy" in numbers(log)
 
 
-def test_a_log_of_a_task_becomes_the_run_that_it_was(tmp_path: Path) -> None:
-    from gde_plugins.exchange.importing import import_log
-    from gde_plugins.exchange.inspect import make_task
-    from gde_plugins.exchange.inspect_logs import read_inspect
-
-    task = make_task("grid", 2, 3, metrics="accuracy", settings={"size": 5})
-    log = evaluated(task, tmp_path / "logs")
-    (path,) = (tmp_path / "logs").glob("*.eval")
-    run = import_log(read_inspect(path), tmp_path / "run")
-    found = {one.name: one.value for one in run.measurements if not one.where}
-    assert found["accuracy"] == pytest.approx(numbers(log)["accuracy"])
-    assert (run.subject.episodes, run.subject.model) == (2, "inspect:mockllm/model")
-    assert run.models[0].usage.calls == run.subject.turns > 0
-
-
 def test_without_one_default_agent_one_must_be_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
