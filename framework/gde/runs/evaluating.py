@@ -172,7 +172,7 @@ def _evaluate(
 def _resume(
     ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool
 ) -> Result:
-    if not retry_failed and (found := finished_result(ready, folder)):
+    if found := finished_result(ready, folder):
         return found
     with _writing(folder, "activations", "probes", "rewards") as journal:
         if retry_failed:

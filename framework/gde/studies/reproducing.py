@@ -35,12 +35,11 @@ from gde.request.names import split_url
 from gde.request.planfile import plan_hash
 from gde.request.resolve import resolve
 from gde.request.settings import build
-from gde.runs.adding import rescore
 from gde.runs.evaluating import evaluate, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import RESULT, RunFolder, cannot_make, free_name
+from gde.store.folder import RunFolder, cannot_make, free_name
 from gde.store.trust import check_trusted
 from gde.studies.study import Study
 
@@ -340,21 +339,12 @@ def _finished(
 ) -> Result:
     """The result of a plan: a finished, a resumed or a new run.
 
-    Episodes that failed, e.g. with their server, are run again.
+    Episodes that failed, e.g. with their server, are run again. Nothing is made anew of
+    a run that is as it was.
     """
     if not path.exists():
         return evaluate(plan, path, catalogue, watch, how=how, questions=questions)
-    if not (path / RESULT).is_file():
-        return resume(path, catalogue, watch, plan=plan, how=how)
-
-    # Somebody may have scored the run by other metrics since, or killed its reporters.
-    folder = RunFolder.open(path)
-    result = folder.read_result()
-    if result.subject.failed:
-        return resume(path, catalogue, watch, plan=plan, how=how, retry_failed=True)
-    if folder.is_reported:
-        return result
-    return rescore(path, catalogue=catalogue, how=how)
+    return resume(path, catalogue, watch, plan=plan, how=how, retry_failed=True)
 
 
 def _concluded(
