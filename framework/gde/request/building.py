@@ -13,7 +13,7 @@ from gde.request.howfile import RUN_HOW, configure_how, with_settings
 from gde.request.kinds import EXECUTOR, MODEL, REPORTER, SEVERAL, SINGLE
 from gde.request.models import ALIAS
 from gde.request.names import split_url
-from gde.request.planfile import RUN, configure_run, listed_agents, read_plan
+from gde.request.planfile import RUN, configure_run, read_plan
 from gde.request.settings import parse_settings
 from gde.validating import Text
 
@@ -36,8 +36,8 @@ class Wanted:
     """Fields of `run`; None for a field that the user does not set."""
     file: Path | None = None
     """A plan file, which names, settings and numbers override."""
-    listed: int | None = None
-    """Index of the plan's agent, where the file lists several."""
+    plan: Plan | None = None
+    """One of the plans in the file."""
 
 
 def build_plan(wanted: Wanted) -> Plan:
@@ -231,12 +231,10 @@ def _named(wanted: Wanted) -> Plan:
             chosen[kind.field] = tuple(map(choose, names))
     models = _with_aliases(wanted.names.get(MODEL.table, ()))
 
-    if wanted.file is not None:
-        listed = wanted.listed
-        # Of a list of agents, any one makes the file a plan.
-        if "agent" in chosen and listed_agents(wanted.file):
-            listed = 0
-        plan = read_plan(wanted.file, listed)
+    plan = wanted.plan
+    if wanted.file is not None and plan is None:
+        plan = read_plan(wanted.file)
+    if plan is not None:
         kept = plan.models
         if "agent" in chosen:
             # Another agent asks another model.

@@ -55,39 +55,38 @@ def joined(some: Sequence[Choice], others: Sequence[Choice]) -> tuple[Choice, ..
     return tuple(by_label.values())
 
 
-def read_plan(path: Path, agent: int | None = None) -> Plan:
+def read_plan(path: Path) -> Plan:
     """The plan in a TOML file.
 
-    Args:
-        path: of the file.
-        agent: index of the agent, where the file lists several as `[[agent]]`.
+    Raises:
+        ConfigError: as `read_plans`, or several agents.
+    """
+    plans = read_plans(path)
+    if len(plans) > 1:
+        raise ConfigError(
+            f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"
+        )
+    return plans[0]
+
+
+def read_plans(path: Path) -> list[Plan]:
+    """The plans in a TOML file: one for each agent that it lists as `[[agent]]`.
 
     Raises:
-        ConfigError: not TOML, a newer version, a wrong value, or several agents without
-        `agent`. UnknownName: an unknown table or field.
+        ConfigError: not TOML, a newer version or a wrong value.
+        UnknownName: an unknown table or field.
     """
     tables = read_toml(path)
     agents = tables.get("agent")
-    if isinstance(agents, list):
-        if agent is None:
-            raise ConfigError(
-                f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"
-            )
-        tables["agent"] = agents[agent]
-    added = _added(tables, path)
-    return RecordedPlan(id="", begun=plan_of(tables, str(path)), added=added).plan
-
-
-def listed_agents(path: Path) -> list[str]:
-    """The agents that a plan file lists as `[[agent]]`; empty for a single one.
-
-    Raises:
-        ConfigError: not TOML, or an agent without a name.
-    """
-    agents = read_toml(path).get("agent")
-    if not isinstance(agents, list):
-        return []
-    return [_choice(each, "agent").name for each in agents]
+    listed = [tables]
+    if isinstance(agents, list) and agents:
+        listed = [{**tables, "agent": agent} for agent in agents]
+    plans = []
+    for each in listed:
+        added = _added(each, path)
+        begun = plan_of(each, str(path))
+        plans.append(RecordedPlan(id="", begun=begun, added=added).plan)
+    return plans
 
 
 def plan_of(tables: dict[str, Any], path: str) -> Plan:
@@ -193,7 +192,7 @@ def read_recorded(path: Path) -> RecordedPlan:
     """The plan in the plan.toml of a run folder.
 
     Raises:
-        ConfigError: as `read_plan`, or it is no run's.
+        ConfigError: as `read_plans`, or it is no run's.
     """
     tables = read_toml(path)
     identity = tables.get("id")

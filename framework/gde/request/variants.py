@@ -18,7 +18,7 @@ from gde.request.check import lacking
 from gde.request.kinds import KINDS, MODEL
 from gde.request.models import model_entry, models_by_name
 from gde.request.names import model_names, names_models, split_url
-from gde.request.planfile import listed_agents, read_plan
+from gde.request.planfile import read_plans
 from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
 from gde.request.settings import build, combinations, field_names, parse_settings
@@ -52,14 +52,12 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
         setting that cannot be read. UnknownName: a name that does not exist, or a field
         that none of the agents has.
     """
-    if wanted.file is not None:
-        several = range(len(listed_agents(wanted.file)))
-        for listed in several or (None,):
-            plan = read_plan(wanted.file, listed)
-            refuse_how(plan, catalogue, f"plan {wanted.file}")
+    in_file = [] if wanted.file is None else read_plans(wanted.file)
+    for plan in in_file:
+        refuse_how(plan, catalogue, f"plan {wanted.file}")
 
     found: dict[str, Plan] = {}
-    for plan in _plans(wanted, catalogue):
+    for plan in _plans(_asked(wanted, in_file), catalogue):
         for values, one in _crossed_agent(plan, catalogue):
             label = "-".join([plan.agent.label, *values])
             name = ODD.sub("-", label).strip("-.")
@@ -74,25 +72,13 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
     return _without_unfed(found, catalogue)
 
 
-def _plans(wanted: Wanted, catalogue: Catalogue) -> list[Plan]:
-    """The plan of each agent, before the values of its settings are crossed."""
-    asked = _asked(wanted)
-    if not asked:
-        return [build_plan(wanted)]
-    if len(asked) == 1:
-        _, only = asked[0]
-        return [build_plan(only)]
-    return _plans_of_several(asked, catalogue)
-
-
-def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
-    """The offer of each agent, and the request for it alone."""
+def _asked(wanted: Wanted, in_file: Sequence[Plan]) -> list[Wanted]:
+    """The request for each agent alone."""
     if not wanted.names.get(AGENT):
-        in_file = listed_agents(wanted.file) if wanted.file is not None else []
-        return [
-            (name, replace(wanted, listed=index)) for index, name in enumerate(in_file)
-        ]
+        return [replace(wanted, plan=plan) for plan in in_file] or [wanted]
 
+    # Of several plans in a file, which differ in their agents, any one will do.
+    plan = in_file[0] if in_file else None
     asked = []
     listed = ",".join(wanted.names[AGENT])
     for name in map(str.strip, listed.split(",")):
@@ -100,27 +86,31 @@ def _asked(wanted: Wanted) -> list[tuple[str, Wanted]]:
             raise ConfigError(
                 f"--agent: wanted names with commas in between, got {listed!r}"
             )
-        alone = replace(wanted, names={**wanted.names, AGENT: [name]})
-        asked.append((choose(name).name, alone))
+        names = {**wanted.names, AGENT: [name]}
+        asked.append(replace(wanted, names=names, plan=plan))
     return asked
 
 
-def _plans_of_several(
-    asked: Sequence[tuple[str, Wanted]], catalogue: Catalogue
-) -> list[Plan]:
-    """The plan of each of several agents, with the settings that the agent has."""
-    configs = [catalogue.find("agent", name).offer.config for name, _ in asked]
+def _plans(asked: Sequence[Wanted], catalogue: Catalogue) -> list[Plan]:
+    """The plan of each agent, with the settings that the agent has, before their values
+    are crossed.
+    """
+    if len(asked) == 1:
+        return [build_plan(asked[0])]
+    configs = []
+    for wanted in asked:
+        agent = _agent_of(wanted)
+        configs.append(catalogue.find("agent", agent).offer.config)
     known = list(chain.from_iterable(map(field_names, configs)))
 
     # A setting that no agent has is a mistake; one that some agent has is left out for
     # the others.
-    _, first = asked[0]
-    settings_of_agents = parse_settings(first.settings).get(AGENT, {})
+    settings_of_agents = parse_settings(asked[0].settings).get(AGENT, {})
     UnknownName.check("field of agent", settings_of_agents, set(known))
 
     any_asks_model = any(names_models(config) for config in configs)
     plans = []
-    for (_, wanted), config in zip(asked, configs, strict=True):
+    for wanted, config in zip(asked, configs, strict=True):
         kept: dict[str, Sequence[str]] = {AGENT: field_names(config)}
         # An agent without a model has no use for model settings that are meant for
         # another agent.
@@ -135,6 +125,14 @@ def _plans_of_several(
             plan = replace(plan, models=named)
         plans.append(plan)
     return plans
+
+
+def _agent_of(wanted: Wanted) -> str:
+    """The offer of the agent of a request."""
+    if names := wanted.names.get(AGENT):
+        return choose(names[0]).name
+    assert wanted.plan is not None
+    return wanted.plan.agent.name
 
 
 def _concerns(setting: str, kept: Mapping[str, Sequence[str]]) -> bool:

@@ -26,7 +26,7 @@ from gde.comparisons.comparing import compare
 from gde.comparisons.contest import members
 from gde.errors import MissingExtra
 from gde.request.catalogue import Catalogue, load_plugins
-from gde.request.planfile import listed_agents, read_plan
+from gde.request.planfile import read_plan
 from gde.request.resolve import resolve
 from gde.runs.exporting import FORMATS, export, summaries
 from gde.runs.verifying import verify
@@ -228,7 +228,6 @@ def plan(corpus: Corpus, place: Path, rng: Random) -> Reading:
     _damage_toml(corpus.read("plan.toml"), path, corpus, rng)
 
     def read() -> None:
-        listed_agents(path)
         resolve(read_plan(path), corpus.catalogue, absent=True)
 
     return read
