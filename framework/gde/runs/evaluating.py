@@ -162,7 +162,7 @@ def _evaluate(
     path = None if out is None else Path(out)
     folder = RunFolder.create(ready.plan, path, ready.how, label=_label(ready))
     with (
-        _writing(folder) as journal,
+        _writing(folder, is_new=True) as journal,
         closing(Pipeline(ready, folder, journal, watch, stop)) as run,
     ):
         charge(journal, questions)
@@ -198,10 +198,10 @@ def _label(ready: Ready) -> str:
 
 
 @contextmanager
-def _writing(folder: RunFolder, *anew: str) -> Iterator[Journal]:
+def _writing(folder: RunFolder, *anew: str, is_new: bool = False) -> Iterator[Journal]:
     """The journal of a run that nobody else writes to; errors name the run to resume."""
     try:
-        with folder.writing(*anew) as journal:
+        with folder.writing(*anew, is_new=is_new) as journal:
             yield journal
     except (RunFailed, KeyboardInterrupt) as error:
         error.add_note(str(folder.path))

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -23,11 +23,9 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from gde.data.how import How
-from gde.data.measure import Measure
-from gde.data.model_use import ModelUse
 from gde.data.plan import Plan
 from gde.data.probe import Fit
-from gde.data.result import SCHEMA, Failure, Measurement, Result, Subject
+from gde.data.result import SCHEMA, Measurement, Result
 from gde.errors import RunFolderError
 from gde.files import is_utf8, local, umask, write_whole
 from gde.request.howfile import how_of, read_settings
@@ -55,12 +53,7 @@ LONGEST = 80
 """The most characters of a label."""
 CONTEST = "contest.toml"
 """The file in a folder that holds several runs."""
-MEASUREMENTS = TypeAdapter(tuple[Measurement, ...])
-FAILURES = TypeAdapter(tuple[Failure, ...])
-MEASURES = TypeAdapter(tuple[Measure, ...])
-MODELS = TypeAdapter(tuple[ModelUse, ...])
-PROVENANCE = TypeAdapter(dict[str, Any])
-SUBJECT = TypeAdapter(Subject)
+STORED = TypeAdapter(Result)
 
 
 @dataclass(frozen=True)
@@ -254,11 +247,13 @@ class RunFolder:
         return journal
 
     @contextmanager
-    def writing(self, *anew: str) -> Iterator[Journal]:
+    def writing(self, *anew: str, is_new: bool = False) -> Iterator[Journal]:
         """The run's journal for a command that makes results, while no other does.
 
         Args:
             *anew: stages whose damaged results are deleted, to be made anew.
+            is_new: whether this process has just made the folder, so that there is
+                nothing to check.
 
         Raises:
             RunFolderError: the record is damaged, or plan.toml was changed after the
@@ -268,19 +263,24 @@ class RunFolder:
             only_writer(self.path),
             closing(Journal.open(self.journal_path)) as journal,
         ):
-            # Facts of episodes follow from the rest of the record.
-            anew = (*anew, "facts")
-            # In order, so that the same fault is told whatever the hash seed.
-            kept = [stage for stage in manifest.TABLES if stage not in anew]
-            manifest.check(journal, *kept, only=(*manifest.READ, *manifest.COMPUTED))
-            journal.check_structure()
-            self.check_plan(journal)
-            manifest.begin(self.path, "notes")
-            manifest.renew(journal, *anew)
-            journal.mend()
+            if not is_new:
+                self._make_sound(journal, anew)
             yield journal
             ended = manifest.TABLES.keys() - {"result", "reports"}
             manifest.end(journal, *ended)
+
+    def _make_sound(self, journal: Journal, anew: Sequence[str]) -> None:
+        """Check the record, and delete what is damaged and can be made anew."""
+        # Facts of episodes follow from the rest of the record.
+        anew = (*anew, "facts")
+        # In order, so that the same fault is told whatever the hash seed.
+        kept = [stage for stage in manifest.TABLES if stage not in anew]
+        manifest.check(journal, *kept, only=(*manifest.READ, *manifest.COMPUTED))
+        journal.check_structure()
+        self.check_plan(journal)
+        manifest.begin(self.path, "notes")
+        manifest.renew(journal, *anew)
+        journal.mend()
 
     @staticmethod
     @decoding("facts")
@@ -350,21 +350,12 @@ class RunFolder:
                 raise RunFolderError(
                     f"{path}: wanted schema {SCHEMA}, got {got}: {advice}"
                 )
-            measurements = MEASUREMENTS.validate_python(stored["measurements"])
-            for each in measurements:
+            stored.pop("schema")
+            result = STORED.validate_python({**stored, "run": str(self.path)})
+            for each in result.measurements:
                 # The labels of a fit are text in the file, a layer's number too.
                 Fit.of(each)
-            return Result(
-                run=str(self.path),
-                status=stored["status"],
-                plan_hash=stored["plan_hash"],
-                measurements=measurements,
-                failures=FAILURES.validate_python(stored["failures"]),
-                provenance=PROVENANCE.validate_python(stored["provenance"]),
-                subject=SUBJECT.validate_python(stored["subject"]),
-                measures=MEASURES.validate_python(stored["measures"]),
-                models=MODELS.validate_python(stored["models"]),
-            )
+            return result
         except (ValueError, KeyError, OSError, RecursionError) as error:
             first = str(error).splitlines()[0]
             advice = f"make it again with `gde rescore {self.path}`"

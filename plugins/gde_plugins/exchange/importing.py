@@ -82,7 +82,7 @@ def import_log(
     path = out or free_name(Path("runs"), "run")
     with (
         RunFolder.filled(ready.plan, path) as folder,
-        folder.writing() as journal,
+        folder.writing(is_new=True) as journal,
         closing(Pipeline(ready, folder, journal, ignore)) as run,
     ):
         run.begin(len(log.samples), "")
