@@ -6,7 +6,7 @@ says nothing. All turns are taken to be like it, and no episode to end early.
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gde.before.first_turn import FirstTurn
 from gde.data.completion import ChatRequest, Completion, ModelInfo
@@ -74,15 +74,22 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
         asked: what was counted of it.
     """
     found = []
-    if ready.agent_model:
-        found.append(_of_agent(plan, ready, asked))
-        found += _of_metrics(plan, ready, asked)
-    for chosen in ready.rewards:
-        if model_names(chosen.config):
-            part = chosen.label
-            found.append(
-                Estimate(plan=plan, part=part, episodes=asked.episodes, note=UNKNOWN)
+    for part in _asking(ready, asked):
+        one = Estimate(plan=plan, part=part.label, episodes=part.episodes, note=UNKNOWN)
+        if part.calls is not None:
+            # Each question is taken to be like one of the agent's.
+            of_agent = asked.calls or 1
+            prompt = part.calls * asked.characters // of_agent // CHARACTERS
+            answer = part.calls * asked.answer_tokens // of_agent
+            one = replace(
+                one,
+                calls=part.calls,
+                prompt_tokens=prompt,
+                answer_tokens=answer,
+                cost=cost_of(ready, part.model, prompt, answer),
+                note="",
             )
+        found.append(one)
     return found
 
 
@@ -94,26 +101,33 @@ def cost_of(ready: Ready, model: str, prompt: float, answer: float) -> float | N
     return (prompt * prices[0] + answer * prices[1]) / PER
 
 
-def _of_agent(plan: str, ready: Ready, asked: Asked) -> Estimate:
-    part = ready.agent.label
-    if asked.calls is None:
-        return Estimate(plan=plan, part=part, episodes=asked.episodes, note=UNKNOWN)
+@dataclass(frozen=True, kw_only=True)
+class _Asking:
+    """A part that asks a language model."""
 
-    prompt = asked.characters // CHARACTERS
-    answer = asked.answer_tokens
-    return Estimate(
-        plan=plan,
-        part=part,
-        episodes=asked.episodes,
-        calls=asked.calls,
-        prompt_tokens=prompt,
-        answer_tokens=answer,
-        cost=cost_of(ready, ready.agent_model, prompt, answer),
-    )
+    label: str
+    episodes: int
+    """That it asks about."""
+    calls: int | None = None
+    """None where they depend on the answers."""
+    model: str = ""
 
 
-def _of_metrics(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
-    """What the metrics ask, each question like one of the agent's."""
+def _asking(ready: Ready, asked: Asked) -> Iterator[_Asking]:
+    if ready.agent_model:
+        yield _Asking(
+            label=ready.agent.label,
+            episodes=asked.episodes,
+            calls=asked.calls,
+            model=ready.agent_model,
+        )
+        yield from _asking_metrics(ready, asked)
+    for chosen in ready.rewards:
+        if model_names(chosen.config):
+            yield _Asking(label=chosen.label, episodes=asked.episodes)
+
+
+def _asking_metrics(ready: Ready, asked: Asked) -> Iterator[_Asking]:
     n_held_out = n_test_worlds(asked.episodes)
     # Where probes read local weights, these answer.
     models = [ready.read_model(chosen) for chosen in ready.probes]
@@ -122,26 +136,11 @@ def _of_metrics(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
         probes = {chosen.label: resources.make(chosen) for chosen in ready.probes}
         for chosen in ready.metrics:
             metric = resources.make(chosen)
-            if not isinstance(metric, AsksModel):
-                continue
-            calls = metric.most_calls(n_held_out, probes)
-            if calls is None or not asked.calls:
-                yield Estimate(
-                    plan=plan, part=chosen.label, episodes=n_held_out, note=UNKNOWN
+            if isinstance(metric, AsksModel):
+                calls = metric.most_calls(n_held_out, probes) if asked.calls else None
+                yield _Asking(
+                    label=chosen.label, episodes=n_held_out, calls=calls, model=model
                 )
-                continue
-
-            prompt = calls * asked.characters // asked.calls // CHARACTERS
-            answer = calls * asked.answer_tokens // asked.calls
-            yield Estimate(
-                plan=plan,
-                part=chosen.label,
-                episodes=n_held_out,
-                calls=calls,
-                prompt_tokens=prompt,
-                answer_tokens=answer,
-                cost=cost_of(ready, model, prompt, answer),
-            )
 
 
 def count(ready: Ready) -> Asked:
