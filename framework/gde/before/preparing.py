@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from gde.before.estimating import count, estimates
 from gde.data.estimate import Estimate
 from gde.data.how import How
-from gde.data.plan import Plan
+from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, MissingExtra, UnknownName
 from gde.parts.executor import WorksElsewhere
 from gde.request.catalogue import Catalogue
-from gde.request.check import check_parts
+from gde.request.check import check_alone, check_parts
 from gde.request.finding import settable
 from gde.request.howfile import read_settings
 from gde.request.kinds import MODEL
-from gde.request.ready import Ready
-from gde.request.resolve import resolve
+from gde.request.ready import Alone, Ready
+from gde.request.resolve import resolve, resolve_alone
 from gde.stages.context import Resources
 from gde.stages.replaying import check_weights
 from gde.stages.rollout import list_worlds
@@ -38,6 +38,23 @@ def prepare(
     ready = resolve(plan, catalogue or Catalogue.default(), how)
     check_parts(ready)
     return ready
+
+
+def prepare_alone(kind: str, choice: Choice, how: How | None = None) -> Alone:
+    """Find a part that is used outside of runs, and check that it can be.
+
+    Args:
+        kind: of the part.
+        choice: of the part.
+        how: its models are asked; None for the user's settings.
+
+    Raises:
+        GdeError: it cannot be made here, or needs something of a run.
+    """
+    how = how or read_settings().how
+    alone = resolve_alone(kind, choice, Catalogue.default(), how)
+    check_alone(alone)
+    return alone
 
 
 def prepare_new(

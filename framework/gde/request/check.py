@@ -6,7 +6,7 @@ from gde.errors import GdeError, MissingExtra
 from gde.offers import Capability
 from gde.request.kinds import MODEL
 from gde.request.names import weights_field, weights_name
-from gde.request.ready import OF_MODEL, Chosen, Ready
+from gde.request.ready import OF_MODEL, Alone, Chosen, Ready
 
 WHAT: dict[str, str] = {
     Capability.STATE: "an environment with a recorded true state (capability state)",
@@ -42,9 +42,7 @@ def check_parts(ready: Ready) -> None:
         GdeError: a part needs something that no other part gives.
     """
     for part in ready.parts:
-        offer = part.entry.offer
-        if missing := offer.missing():
-            raise MissingExtra(part.label, missing, offer.extra or "all")
+        _check_installed(part)
         if Capability.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(
                 f"the record that {part.label} reads", ["safetensors"], "probes"
@@ -69,6 +67,29 @@ def check_parts(ready: Ready) -> None:
             raise GdeError(reason)
 
 
+def check_alone(alone: Alone) -> None:
+    """Refuse a part that cannot be made here, or needs something of a run.
+
+    Raises:
+        MissingExtra: packages of a part are not installed.
+        GdeError: a part needs something that only a run gives.
+    """
+    for part in (alone.part, *alone.models.values(), *alone.judges.values()):
+        _check_installed(part)
+        for needed in sorted(part.needs):
+            raise GdeError(f"{part.label} needs {_what(needed)}: ask it in a run")
+
+
+def _check_installed(part: Chosen) -> None:
+    offer = part.entry.offer
+    if missing := offer.missing():
+        raise MissingExtra(part.label, missing, offer.extra or "all")
+
+
+def _what(capability: str) -> str:
+    return WHAT.get(capability, f"a part that gives {capability!r}")
+
+
 def _called(ready: Ready, model: str) -> str:
     """The PART in `--set PART.FIELD` of a language model."""
     return MODEL.table if model == ready.agent_model else model
@@ -83,8 +104,8 @@ def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     needed = sorted(part.needs - given)
     if not needed:
         return ""
-    wanted = WHAT.get(needed[0], f"a part that gives {needed[0]!r}")
-    return f"{part.label} needs {wanted}; {_got(part, ready, needed[0])}"
+    got = _got(part, ready, needed[0])
+    return f"{part.label} needs {_what(needed[0])}; {got}"
 
 
 def _got(part: Chosen, ready: Ready, capability: str) -> str:

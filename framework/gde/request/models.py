@@ -33,7 +33,7 @@ def find_models(
 
     Args:
         find: finds the offers.
-        parts: the agent first.
+        parts: the agent first, where there is one.
         configured: the models of the plan. Those that no part names are left out.
 
     Raises:
@@ -41,7 +41,7 @@ def find_models(
         addresses.
     """
     agent = parts[0]
-    own = first_model(agent)
+    own = first_model(agent) if agent.kind == "agent" else ""
     if agent.absent:
         configured = [choice for choice in configured if choice.name]
     configured, urls = _without_servers(parts, configured)

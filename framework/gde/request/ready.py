@@ -153,6 +153,17 @@ class Ready:
         return given
 
 
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """A part that is used outside of runs, with the models that it names."""
+
+    part: Chosen
+    catalogue: Catalogue
+    how: How
+    models: Mapping[str, Chosen]
+    judges: Mapping[str, Chosen]
+
+
 def setting_of(kind: str, label: str) -> str:
     """The PART in `--set PART.FIELD`: a label, or the table of a single kind."""
     described = KINDS[kind]

@@ -16,7 +16,7 @@ from gde.request.defaults import with_defaults, with_members, without_misfits
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.kinds import KINDS, MODEL, REPORTER, SEVERAL, Kind
 from gde.request.models import find_models
-from gde.request.ready import Chosen, Condition, Ready
+from gde.request.ready import Alone, Chosen, Condition, Ready
 from gde.request.settings import dump_how
 
 ASKED_FOR = (*(kind for kind in SEVERAL if kind is not MODEL), REPORTER)
@@ -88,6 +88,21 @@ def resolve(
             ready = with_defaults(ready, kind, find)
     ready = without_misfits(ready, plan.metrics)
     return replace(ready, how=replace(ready.how, settings=_settings(ready)))
+
+
+def resolve_alone(
+    kind: str, choice: Choice, catalogue: Catalogue, how: How = DEFAULT_HOW
+) -> Alone:
+    """Look up and configure a part that is used outside of runs.
+
+    Raises:
+        GdeError: as `resolve`.
+    """
+    find = Finder(catalogue, how=how)
+    part = find.part(kind, choice)
+    judges = find.judges([part], ())
+    models = find_models(find, [part, *judges.values()], ())
+    return Alone(part=part, catalogue=catalogue, how=how, models=models, judges=judges)
 
 
 def _swapped(condition: Condition) -> list[Condition]:

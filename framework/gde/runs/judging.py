@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.before.preparing import prepare
+from gde.before.preparing import prepare_alone
 from gde.data.how import How
 from gde.data.json import Json
-from gde.data.observation import Observation, Outcome, Task, World
-from gde.data.plan import Choice, Plan
+from gde.data.plan import Choice
 from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Step, Transcript
@@ -36,10 +35,9 @@ class AskedReward:
 
     def __init__(self, choice: Choice, how: How | None) -> None:
         self._given = (choice, how)
-        plan = Plan(environment=_NoWorld, agent=_nobody, rewards=[choice])
-        ready = prepare(plan, how=how)
-        (self._chosen,) = ready.rewards
-        self._resources = Resources(ready)
+        alone = prepare_alone("reward_model", choice, how)
+        self._chosen = alone.part
+        self._resources = Resources(alone)
         scope = self._resources.models.scope(f"reward model {self.name}")
         self._model = self._resources.make(self._chosen, scope)
 
@@ -189,26 +187,3 @@ def _shown(goal: str, trajectory: Steps, start: str, domain: str) -> Transcript:
                     f"step {n}: wanted an action and the observation after it, got {each!r}"
                 )
     return Transcript(objective=goal, steps=tuple(steps), start=start, domain=domain)
-
-
-class _NoWorld:
-    """Stands for the environment where there is none."""
-
-    def reset(self, seed: int) -> Observation:
-        raise NotImplementedError
-
-    def step(self, action: str) -> Outcome:
-        raise NotImplementedError
-
-    def task(self) -> Task:
-        raise NotImplementedError
-
-    def world(self) -> World:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
-def _nobody(observation: Observation) -> str:
-    raise NotImplementedError

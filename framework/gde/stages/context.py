@@ -23,7 +23,7 @@ from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.models import find_model
-from gde.request.ready import Chosen, Ready, unmade
+from gde.request.ready import Alone, Chosen, Ready, unmade
 from gde.request.secrets import NOTED, Secrets
 from gde.request.settings import build, dump_what
 from gde.request.versions import made_by
@@ -48,28 +48,31 @@ class Resources:
 
     def __init__(
         self,
-        parts: Ready | Catalogue,
+        parts: Ready | Alone | Catalogue,
         journal: Journal | None = None,
         probes: Path | None = None,
         left: Left | None = None,
     ) -> None:
-        """Take the parts of a plan, or the whole catalogue where there is no plan.
+        """Take the parts of a plan, a part alone, or all that there are.
 
         Args:
-            parts: of a plan, or all that plugins offer.
+            parts: of a plan, outside of any, or all that plugins offer.
             journal: of the run; without one, no answer of a model is kept.
             probes: folder of the fitted probes.
             left: the share of one of several processes in the budget.
         """
         self.ready = parts if isinstance(parts, Ready) else None
+        named = None if isinstance(parts, Catalogue) else parts
         self.catalogue = parts if isinstance(parts, Catalogue) else parts.catalogue
+        self._named_models = named.models if named else {}
+        self._named_judges = named.judges if named else {}
         self.journal = journal
         self.probes = probes
         self.secrets = Secrets()
         if journal is not None:
             journal.secrets = self.secrets
 
-        how = self.ready.how if self.ready else DEFAULT_HOW
+        how = named.how if named else DEFAULT_HOW
         reuse = Reuse(Path(how.cache) if how.cache else None)
         budget = Budget(how, journal, left)
         self.models = Models(self._make_model, journal, budget, reuse)
@@ -124,12 +127,11 @@ class Resources:
         Raises:
             UnknownName: there is no such reward model.
         """
-        if self.ready:
-            if name in self.ready.judges:
-                return self.ready.judges[name]
-            for each in self.ready.rewards:
-                if each.label == name:
-                    return each
+        if name in self._named_judges:
+            return self._named_judges[name]
+        for each in self.ready.rewards if self.ready else ():
+            if each.label == name:
+                return each
         return self._beyond(Finder(self.catalogue).judge(name))
 
     def _beyond(self, part: Chosen) -> Chosen:
@@ -169,7 +171,7 @@ class Resources:
             del self.__dict__["scratch"]
 
     def _make_model(self, name: str) -> LanguageModel:
-        chosen = self.ready.models.get(name) if self.ready else None
+        chosen = self._named_models.get(name)
         if chosen is None:
             choice = Choice(name=name)
             entry, config = find_model(choice, self.catalogue, f"model {name!r}")
