@@ -16,7 +16,7 @@ from gde.before.estimating import UNKNOWN, Asked, cost_of, count
 from gde.before.first_turn import FirstTurn
 from gde.before.preparing import prepare
 from gde.before.spending import Question
-from gde.data.completion import ChatRequest, Completion, FirstAnswer, Message, Sampling
+from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.data.estimate import Estimate, together
 from gde.data.how import How
 from gde.data.json import Json
@@ -125,32 +125,16 @@ def _is_served(model: Chosen) -> bool:
     return isinstance(offer, ModelOffer) and offer.served
 
 
-@dataclass(frozen=True)
-class _Answered:
-    """A request to a served model of the run, and its answer."""
-
-    model: str
-    request: ChatRequest
-    first: FirstAnswer
-
-    @property
-    def question(self) -> Question:
-        """For the record of what was spent."""
-        return Question(
-            model=self.model, request=self.request, completion=self.first.completion
-        )
-
-
 @dataclass(eq=False)
 class _First(Decorator):
     """Asks as before a run, and keeps what was answered."""
 
     _name: str
-    _answers: list[_Answered]
+    _answers: list[Question]
 
     async def complete(self, request: ChatRequest) -> Completion:
         first = await cast("Served", self._model).first(request)
-        self._answers.append(_Answered(self._name, request, first))
+        self._answers.append(Question(model=self._name, request=request, first=first))
         return replace(first.completion, prompt=request.messages)
 
 
@@ -166,7 +150,7 @@ class _Questions:
     resources: Resources
     served: Sequence[str]
     asked: Asked
-    answers: list[_Answered] = field(default_factory=list)
+    answers: list[Question] = field(default_factory=list)
     """All of them, in their order."""
     readings: list[str] = field(default_factory=list)
     estimates: list[Estimate] = field(default_factory=list)
@@ -198,7 +182,7 @@ class _Questions:
             if name not in heard:
                 model = cast("Served", self.resources.models.get(name))
                 first = await model.first(NEUTRAL)
-                self.answers.append(_Answered(name, NEUTRAL, first))
+                self.answers.append(Question(model=name, request=NEUTRAL, first=first))
         self._check_sent()
 
     def result(self) -> Preflight:
@@ -219,7 +203,7 @@ class _Questions:
             notes=tuple(notes),
             readings=tuple(self.readings),
             estimates=tuple(self.estimates),
-            questions=tuple(answer.question for answer in self.answers),
+            questions=tuple(self.answers),
         )
 
     def _can_decide(self) -> bool:
@@ -245,7 +229,7 @@ class _Questions:
                     self._refuse_unsent(answer, part, config)
 
     def _refuse_unsent(
-        self, answer: _Answered, part: Chosen, config: Mapping[str, Json]
+        self, answer: Question, part: Chosen, config: Mapping[str, Json]
     ) -> None:
         for name, refusal in answer.first.unsent.items():
             value = config.get(name, AUTO)
@@ -259,7 +243,7 @@ class _Questions:
                 f" that it takes, leave it out, or set {' and '.join(needed)} to ask without"
             )
 
-    def _context(self, chosen: Chosen, answers: list[_Answered]) -> RunContext:
+    def _context(self, chosen: Chosen, answers: list[Question]) -> RunContext:
         """The context of a part, whose questions to served models are kept."""
 
         def through(model: LanguageModel) -> LanguageModel:
@@ -285,7 +269,7 @@ class _Questions:
         decision: Decision | None = None
         problem = ""
         for turn in self._first_turns():
-            answers: list[_Answered] = []
+            answers: list[Question] = []
             decision = await turn.decide(self._context(self.ready.agent, answers))
             self.answers += answers
             shown = turn.trajectory(decision)
@@ -336,7 +320,7 @@ class _Questions:
         return None
 
     async def _ask_as_reward_model(self, chosen: Chosen, shown: Trajectory) -> None:
-        answers: list[_Answered] = []
+        answers: list[Question] = []
         model = chosen.make(self._context(chosen, answers))
         source = Shown(chosen.label, model, chosen.needs)
         found = await source.rewards(shown)
@@ -349,7 +333,7 @@ class _Questions:
             )
         self._estimate(chosen, answers)
 
-    def _estimate(self, chosen: Chosen, answers: Sequence[_Answered]) -> None:
+    def _estimate(self, chosen: Chosen, answers: Sequence[Question]) -> None:
         """Take every turn to be like the one that was asked about."""
         asked = self.asked
         one = Estimate(
@@ -359,7 +343,7 @@ class _Questions:
             one = self._estimated(chosen, answers)
         self.estimates.append(one)
 
-    def _estimated(self, chosen: Chosen, answers: Sequence[_Answered]) -> Estimate:
+    def _estimated(self, chosen: Chosen, answers: Sequence[Question]) -> Estimate:
         asked = self.asked
         how = self.ready.how
         completions = [answer.first.completion for answer in answers]

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from gde.data.completion import ChatRequest, Completion
+from gde.data.completion import ChatRequest, FirstAnswer
 from gde.data.model_use import ModelUse
 from gde.stages.budget import cost_before, gone, left_of, most_tokens
 from gde.stages.model_use import models_used
@@ -24,7 +24,7 @@ class Question:
     model: str
     """As the user named it."""
     request: ChatRequest
-    completion: Completion
+    first: FirstAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def charge(journal: Journal, questions: Sequence[Question]) -> None:
             identity = one.request.asked_of(one.model)
             most = most_tokens(one.request)
             await journal.reserve(scope, identity, one.model, most)
-            journal.settle(scope, identity, one.completion)
+            journal.settle(scope, identity, one.first.completion)
 
     asyncio.run(write())
 
