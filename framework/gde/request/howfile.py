@@ -153,11 +153,29 @@ def as_toml(value: Any) -> Any:
     return value
 
 
+def read_choice(value: Any, wanted: str, unnamed: bool = False) -> Choice:
+    """A part as a table with `use = NAME`, perhaps `as = LABEL`, and its settings.
+
+    Args:
+        value: of a file.
+        wanted: what it should be, for the message.
+        unnamed: whether it may have no name.
+
+    Raises:
+        ConfigError: it is no such table.
+    """
+    nobody = "" if unnamed else None
+    if not isinstance(value, Mapping) or not isinstance(value.get("use", nobody), str):
+        raise ConfigError(f"{wanted}, got {value!r}")
+    # All other keys are the part's own settings.
+    config = dict(value)
+    name = str(config.pop("use", ""))
+    alias = str(config.pop("as", ""))
+    return Choice(name=name, config=config, alias=alias)
+
+
 def _choice(value: Any, where: str) -> Choice:
-    """A part as its name, or as a table with `use = NAME` and its settings."""
+    """A part as its name or as a table."""
     if isinstance(value, str):
         return Choice(name=value)
-    if not isinstance(value, dict) or not isinstance(value.get("use"), str):
-        raise ConfigError(f"{where}: wanted a name or `use = NAME`, got {value!r}")
-    config = dict(value)
-    return Choice(name=config.pop("use"), alias=config.pop("as", ""), config=config)
+    return read_choice(value, f"{where}: wanted a name or `use = NAME`")

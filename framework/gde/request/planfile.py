@@ -12,7 +12,7 @@ import tomli_w
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
-from gde.request.howfile import OPTIONS, RUN_HOW, as_toml
+from gde.request.howfile import OPTIONS, RUN_HOW, as_toml, read_choice
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
 from gde.validating import field_types, marked
@@ -150,16 +150,8 @@ def _check_names(tables: Mapping[str, Any], path: str) -> None:
 
 def _choice(table: Any, whose: str) -> Choice:
     # A model without a name is the agent's.
-    unnamed = "" if whose == MODEL.table else None
-    is_table = isinstance(table, Mapping)
-    if not is_table or not isinstance(table.get("use", unnamed), str):
-        raise ConfigError(f"plan: wanted [{whose}] with `use = NAME`, got {table!r}")
-
-    # All other keys are the part's own settings.
-    config = dict(table)
-    name = str(config.pop("use", ""))
-    alias = str(config.pop("as", ""))
-    return Choice(name=name, config=config, alias=alias)
+    wanted = f"plan: wanted [{whose}] with `use = NAME`"
+    return read_choice(table, wanted, unnamed=whose == MODEL.table)
 
 
 def says_how(where: str, setting: str, option: str) -> ConfigError:

@@ -21,12 +21,12 @@ from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.request.ready import Ready
 from gde.runs.conclusion import conclude
-from gde.runs.finished import finished_result
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.runs.reopening import reopen
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
+from gde.store import manifest
 from gde.store.folder import PLAN, RunFolder
 from gde.store.journal import Journal
 from gde.store.trust import trust_still
@@ -172,13 +172,26 @@ def _evaluate(
 def _resume(
     ready: Ready, folder: RunFolder, watch: Watch, stop: Stop, retry_failed: bool
 ) -> Result:
-    if found := finished_result(ready, folder):
+    if found := _finished(folder):
         return found
     with _writing(folder, "activations", "probes", "rewards") as journal:
         if retry_failed:
             journal.forget_failed()
         with closing(Pipeline(ready, folder, journal, watch, stop)) as run:
             return _complete(run)
+
+
+def _finished(folder: RunFolder) -> Result | None:
+    """The stored result, if all files are as they were when the run ended and nothing
+    has failed; else None.
+    """
+    if not folder.is_reported:
+        return None
+    with closing(Journal.open(folder.journal_path, write=False)) as journal:
+        if any(manifest.faults(journal)):
+            return None
+    result = folder.read_result()
+    return result if result.status == "ok" else None
 
 
 def _told(result: Result, strict: bool) -> Result:

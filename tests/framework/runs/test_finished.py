@@ -1,4 +1,4 @@
-"""A finished run is computed again only if something about it has changed."""
+"""A finished run is computed again only if something in its folder has changed."""
 
 import shutil
 import sqlite3
@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from whole_plan import whole_plan
 
-from gde import How, Result, evaluate, resume
+from gde import Result, evaluate, resume
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
-from gde.request.provenance import provenance
 from gde.runs import evaluating
 from gde.store import manifest
 from gde.store.folder import RunFolder
@@ -116,31 +115,6 @@ def test_a_copy_is_finished_too(
     copy = Path(shutil.copytree(run, run.with_name("copy")))
     assert resume(copy, catalogue).measurements
     assert computed == []
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"packages": {"numpy": "0"}},
-        {"parts": {"gde": "gde-eval:stages v0"}},
-        {"commit": "another"},
-    ],
-)
-def test_software_changed(
-    other: dict[str, object],
-    run: Path,
-    computed: Made,
-    catalogue: Catalogue,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = "gde.runs.finished.provenance"
-    monkeypatch.setattr(told, lambda *args: {**provenance(*args), **other})
-    assert computed == [resume(run, catalogue)]
-
-
-def test_a_limit_changed(run: Path, computed: Made, catalogue: Catalogue) -> None:
-    resume(run, catalogue, how=How(concurrency=2))
-    assert len(computed) == 1
 
 
 def test_failures_are_tried_again(

@@ -395,6 +395,7 @@ def test_a_resumed_run_notices_that_the_file_has_changed(
 ) -> None:
     evaluate(asked(grids), tmp_path / "run")
     resume(tmp_path / "run")
+    (tmp_path / "run" / "result.json").unlink()
     path = grids
     path.write_text(
         path.read_text(encoding="utf-8").replace("red", "blue"), encoding="utf-8"
