@@ -1,15 +1,14 @@
 """The numbers by condition: tables, and heat maps for two or three settings."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from gde.data.figure import Figure
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
 from gde.reporting.findings import headlines, probed, swept
-from gde.reporting.wording import heading, labels_text, verdict_text
+from gde.reporting.wording import heading, labels_text
 from gde_plugins.pages.figures.maps import heat_map
-from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
+from gde_plugins.pages.tables import Cell, Row, Table, judged, pick, table
 
 MAPPED = (2, 3)
 """Numbers of settings that make a map."""
@@ -60,7 +59,7 @@ def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
             if labels.keys() <= conditions:
                 columns[title] = heading(title, part.unit)
                 row = cells.setdefault(labels_text(labels), {})
-                row[title] = _with_verdict(part)
+                row[title] = judged(part)
     if not cells:
         return None
 
@@ -68,14 +67,6 @@ def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
     for condition, row in cells.items():
         rows.append(Row(head=condition, hint="", cells=pick(row, columns)))
     return table(tuple(columns.values()), rows)
-
-
-def _with_verdict(part: Measurement) -> Cell:
-    """A number with the test against its strongest control, if there is one."""
-    shown = cell(part)
-    if part.verdict is None or part.value is None:
-        return shown
-    return replace(shown, reason=verdict_text(part.verdict, part.unit))
 
 
 def _headline_numbers(result: Result) -> list[Whole]:

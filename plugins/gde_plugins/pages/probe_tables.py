@@ -6,31 +6,30 @@ from gde.data.evidence import Evidence
 from gde.data.grouping import grouped
 from gde.data.measure import Measure, Measures
 from gde.data.probe import ProbeReport
-from gde.data.result import Measurement
+from gde.data.result import Identity, Measurement, Result
 from gde.reporting.wording import CONTROLS, caveats, heading, labels_text, place_text
-from gde_plugins.pages.tables import Cell, Group, Row, Table, cell, pick
+from gde_plugins.pages.tables import Cell, Group, Row, Table, cell, judged, pick
 
 
 def probe_tables(
-    evidence: Evidence,
-    conditions: frozenset[str],
-    meanings: Measures,
+    evidence: Evidence, conditions: frozenset[str], result: Result
 ) -> list[tuple[str, Table]]:
     """Each probe with its table: a row for each fit, controls in groups of their own.
 
-    `conditions` names the labels that numbers may be broken down by: such numbers are
-    left out.
+    Headlines have their tests, at each layer and position. `conditions` names the
+    labels that numbers may be broken down by: such numbers are left out.
     """
     probes = grouped(evidence.probe_reports, lambda report: report.fit.probe)
     return [
-        (name, _table(reports, conditions, meanings))
-        for name, reports in probes.items()
+        (name, _table(reports, conditions, result)) for name, reports in probes.items()
     ]
 
 
 def _table(
-    reports: Sequence[ProbeReport], conditions: frozenset[str], meanings: Measures
+    reports: Sequence[ProbeReport], conditions: frozenset[str], result: Result
 ) -> Table:
+    # The numbers of a report have no tests: these belong to the result.
+    known = {one.identity: one for one in result.measurements}
     examples: dict[str, Measurement] = {}
     groups: dict[str, list[tuple[ProbeReport, str, dict[str, Cell]]]] = {}
     for report in reports:
@@ -39,7 +38,10 @@ def _table(
             if conditions.isdisjoint(one.where):
                 key = f"{one.name} {labels_text(one.where)}".strip()
                 examples.setdefault(key, one)
-                cells[key] = cell(one)
+                tested = known.get(_in_result(one, report), one)
+                # The test that a control has is of the number beside it.
+                shown = judged if report.fit.control == "none" else cell
+                cells[key] = shown(tested)
 
         title = "Decoded from the model"
         hint = f"fitted on {report.n_train} turns, tested on {report.n_test}"
@@ -48,7 +50,8 @@ def _table(
             title = f"Control: {name}"
         groups.setdefault(title, []).append((report, report.reason or hint, cells))
 
-    columns, measures = _columns(reports[0].fit.probe, examples, meanings)
+    probe = reports[0].fit.probe
+    columns, measures = _columns(probe, examples, result.meanings)
     made = []
     for title, fits in groups.items():
         rows = []
@@ -66,6 +69,12 @@ def _table(
         groups=tuple(made),
         note=" ".join(caveats(numbers)),
     )
+
+
+def _in_result(one: Measurement, report: ProbeReport) -> Identity:
+    """The identity in the result of a number in a report."""
+    where = {**report.fit.where, **one.where}
+    return f"{report.fit.probe}.{one.name}", frozenset(where.items())
 
 
 def _columns(

@@ -17,8 +17,6 @@ from gde.store.folder import RunFolder
 from gde_plugins.pages.conditions import condition_maps, condition_table
 from gde_plugins.pages.episodes import episode_table, films, spread
 from gde_plugins.pages.figures.breakdowns import breakdowns
-from gde_plugins.pages.figures.layer_map import layer_map
-from gde_plugins.pages.figures.layers import layer_curve
 from gde_plugins.pages.figures.learning import learning_curves
 from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.gallery import picture
@@ -56,24 +54,15 @@ def page_of(path: Path, catalogue: Catalogue) -> str:
 
 def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     """The page's HTML. Equal arguments give equal text."""
-    meanings = result.meanings
-
     # A page of a large run reads and shows every k-th episode only.
     shown = spread(evidence)
     conditions = condition_keys(shown)
     curves = []
     for probe in probed(result):
-        for drawn in (learning_curves, layer_curve):
-            curve = drawn(probe, result)
-            if curve is not None:
-                curves.append(picture(curve))
-    figures = breakdowns(of_metrics(result), conditions, meanings)
-
-    layer_maps = []
-    for probe in probed(result):
-        figure = layer_map(probe, result)
-        if figure is not None:
-            layer_maps.append(picture(figure))
+        curve = learning_curves(probe, result)
+        if curve is not None:
+            curves.append(picture(curve))
+    figures = breakdowns(of_metrics(result), conditions, result.meanings)
 
     played = films(evidence)
     script = source("page.js")
@@ -92,13 +81,12 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         forest=forest(result),
         track=track,
         curves=curves,
-        layer_maps=layer_maps,
         groups=group_tables(result),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_table=condition_table(result, conditions),
         tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
-        probes=probe_tables(evidence, conditions, meanings),
+        probes=probe_tables(evidence, conditions, result),
         films=played,
         provenance=list(provenance_rows(result.provenance)),
     )

@@ -74,6 +74,14 @@ def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
     )
 
 
+def judged(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
+    """As `cell`, with the test against the strongest control, if there is one."""
+    shown = cell(one, text)
+    if one.verdict is None or one.value is None:
+        return shown
+    return replace(shown, reason=verdict_text(one.verdict, one.unit))
+
+
 def table(columns: tuple[str, ...], rows: Sequence[Row], note: str = "") -> Table:
     """A table whose rows have no groups."""
     group = Group(title="", rows=tuple(rows))
@@ -121,13 +129,10 @@ def group_tables(result: Result) -> list[tuple[str, Table]]:
 def _number_row(measure: Measure, one: Measurement) -> Row:
     title, rest = measure.titled(one.where)
     n = counted(one.n, one.clusters)
-    value = cell(one, quantity)
-    if one.verdict is not None:
-        value = replace(value, reason=verdict_text(one.verdict, one.unit))
     return Row(
         head=title,
         hint=f"{one.name} {labels_text(rest)}".strip(),
-        cells=(value, Cell(text=n)),
+        cells=(judged(one, quantity), Cell(text=n)),
     )
 
 
