@@ -22,7 +22,6 @@ from gde_plugins.grid_studies.cogmap_study import (
 )
 from gde_plugins.grid_studies.config import InputForm, ProbesStudyConfig, Turns
 from gde_plugins.grid_studies.probe_figures import (
-    map_figure,
     prefix_figure,
     size_figure,
 )
@@ -100,14 +99,12 @@ class ProbesStudy:
         ]
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """A decoded map of each size beside the true one (figure 5), scores by size
-        (figures 6 and 8), and plans (figure 9); the pages of the runs show more.
+        """Scores by size (figures 6 and 8) and plans (figure 9); the pages of the runs
+        show the decoded maps.
         """
-        general = runs["general"]
         form = self.config.forms[0]
-        numbers = without_layer(general.result.measurements)
+        numbers = without_layer(runs["general"].result.measurements)
         drawn = (
-            map_figure(general.evidence, "cogmap", "mlp", "pre", form),
             size_figure(numbers, form),
             prefix_figure(numbers),
         )

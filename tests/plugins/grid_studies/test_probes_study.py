@@ -4,27 +4,21 @@ with its controls.
 
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import altair
-import numpy as np
 
-from gde import Choice, Plan, evaluate, load_evidence
-from gde.data.cell_map import KINDS, CellMap, decoded_classes
+from gde import Choice
+from gde.data.cell_map import KINDS
 from gde.data.evidence import Evidence
-from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Run
 from gde_plugins.grid_studies.cogmap_study import SIZES, WHITENED, without_layer
 from gde_plugins.grid_studies.config import ProbesStudyConfig, Turns
 from gde_plugins.grid_studies.probe_figures import (
-    DECODED,
     PRINTED,
     PROBE,
     RANDOM,
-    TRUE,
-    map_figure,
     prefix_figure,
     size_figure,
 )
@@ -279,58 +273,6 @@ def test_numbers_stand_beside_their_controls() -> None:
         rows["Probes of one size", "accuracy, size 9"].others["general probe"].reason
         == "not in the run"
     )
-
-
-def test_a_decoded_map_of_each_size_is_drawn_beside_the_true_one(
-    tmp_path: Path,
-) -> None:
-    plan = Plan(
-        environment=Choice(name="grid", config={"size": [5, 7], "density": 0.5}),
-        agent=Choice(name="optimal"),
-        metrics=(Choice(name="success"),),
-        episodes=2,
-    )
-    evaluate(plan, tmp_path / "run")
-    evidence = load_evidence(tmp_path / "run")
-    assert map_figure(evidence, "cogmap", "mlp", "pre", "z-scored") is None
-    fit = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
-    classes = decoded_classes(KINDS)
-    states = [(one.world, one.turns[0].state) for one in evidence.trajectories]
-    cells = np.array(
-        [
-            CellMap.from_record(world, state).padded(9)
-            for world, state in states
-            if state
-        ]
-    )
-    decoded = np.eye(len(classes), dtype=np.float32)[cells]
-    rows = tuple((str(one.key), 0) for one in evidence.trajectories)
-    report = ProbeReport(
-        fit=fit,
-        measurements=(),
-        n_train=1,
-        n_test=4,
-        rows=rows,
-        decoded=decoded,
-        classes=classes,
-    )
-    reported = replace(evidence, probe_reports=(report,))
-    figure = map_figure(reported, "cogmap", "mlp", "pre", "z-scored")
-    assert figure is not None
-    assert "z-scored inputs" in figure.caption
-    spec: Any = figure.spec
-    data = spec["data"]["values"]
-    assert len(data) == 2 * (25 + 49)
-    true, found = (
-        [
-            {key: cell[key] for key in ("grid", "row", "column", "kind")}
-            for cell in data
-            if cell["which"] == which
-        ]
-        for which in (TRUE, DECODED)
-    )
-    assert true == found
-    altair.Chart.from_dict(spec)
 
 
 def test_curves_are_of_what_was_measured_and_of_what_is_printed() -> None:
