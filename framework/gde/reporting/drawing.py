@@ -107,14 +107,19 @@ def unit_title(unit: str) -> str | None:
     return symbol(unit) or None
 
 
+def xml_text(text: str) -> str:
+    """The text with a visible sign for each character that XML forbids."""
+    return NO_XML.sub(_visible, text)
+
+
 def _without_forbidden_characters(value: Json) -> Json:
     """Replace the characters that XML forbids, also in names of fields."""
     if isinstance(value, str):
-        return NO_XML.sub(_visible, value)
+        return xml_text(value)
     if isinstance(value, Mapping):
         cleaned = {}
         for name, each in value.items():
-            cleaned[NO_XML.sub(_visible, name)] = _without_forbidden_characters(each)
+            cleaned[xml_text(name)] = _without_forbidden_characters(each)
         return cleaned
     if isinstance(value, Sequence):
         return [_without_forbidden_characters(each) for each in value]

@@ -34,7 +34,7 @@ def gde_reporters() -> Sequence[AnyOffer]:
             summary="the forest plot of the headlines as an SVG file",
             config=NoConfig,
             make="gde_plugins.pages.figures.forest:FigureReporter",
-            imports=("vl_convert",),
+            imports=("jinja2",),
             extra="report",
         ),
     )
