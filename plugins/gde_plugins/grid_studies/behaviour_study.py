@@ -16,15 +16,11 @@ from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.grid_studies.config import BehaviourConfig
 from gde_plugins.grid_studies.lookup import find
-from gde_plugins.grid_studies.printed import (
-    APPENDIX_D,
-    BASELINE,
+from gde_plugins.grid_studies.published import (
     BEYOND,
-    KEY_DOOR,
-    KEY_NO_DOOR,
-    TWO_PATHS,
-    TWO_PATHS_DIFFERENCES,
     Quantity,
+    quantities,
+    transforms,
 )
 from gde_plugins.grid_studies.published_agent import published
 
@@ -108,15 +104,21 @@ class BehaviourStudy:
         measured = {name: run.result.measurements for name, run in runs.items()}
         paired = self._pairs(runs)
         return [
-            *_rows("Base grids (section 4.1)", BASELINE, measured["grids"]),
+            *_rows(
+                "Base grids (section 4.1)", quantities("base-grids"), measured["grids"]
+            ),
             *_trends(measured["grids"]),
             *_rows(
                 "Iso-difficulty transforms against their base grids (table 3)",
-                APPENDIX_D,
+                transforms(),
                 paired,
             ),
-            *_rows("KeyDoor (table 1)", KEY_DOOR, measured["key-door"]),
-            *_rows("KeyNoDoor (table 1)", KEY_NO_DOOR, measured["key-no-door"]),
+            *_rows("KeyDoor (table 1)", quantities("key-door"), measured["key-door"]),
+            *_rows(
+                "KeyNoDoor (table 1)",
+                quantities("key-no-door"),
+                measured["key-no-door"],
+            ),
             *_two_paths(measured),
         ]
 
@@ -218,19 +220,19 @@ def _two_paths(
     measured: Mapping[str, Sequence[Measurement]],
 ) -> Iterator[Comparison]:
     """2PathKey as published, and in worlds of enough base grids for a test."""
-    quantities = (*TWO_PATHS, *TWO_PATHS_DIFFERENCES)
+    printed = quantities("two-path-key")
     table = "2PathKey (table 1)"
-    yield from _rows(table, quantities, measured["two-path-key"])
+    yield from _rows(table, printed, measured["two-path-key"])
 
     table = f"2PathKey of size {LARGER['size']}, which was not published"
-    for row in _rows(table, quantities, measured[LARGER_PATHS]):
+    for row in _rows(table, printed, measured[LARGER_PATHS]):
         yield replace(row, paper=None, source=BEYOND)
 
 
 def _rows(
-    table: str, quantities: Sequence[Quantity], measurements: Sequence[Measurement]
+    table: str, printed: Sequence[Quantity], measurements: Sequence[Measurement]
 ) -> Iterator[Comparison]:
-    for each in quantities:
+    for each in printed:
         yield Comparison(
             quantity=each.title,
             paper=each.paper,

@@ -13,6 +13,7 @@ from gde.data.result import Measurement
 from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.grid_studies.config import CogmapStudyConfig, InputForm
 from gde_plugins.grid_studies.lookup import find
+from gde_plugins.grid_studies.published import NUMBERS
 from gde_plugins.grid_studies.published_agent import published
 
 SIZES = (7, 9, 11, 13, 15)
@@ -54,94 +55,16 @@ class Printed:
     """
 
     quantity: str
-    value: float | None
-    """None for a form of the probe that is not published."""
     source: str
     variant: str
     position: str
+    value: float | None = None
+    """None for a form of the probe that is not published."""
     measurement: str = "maps.accuracy"
     of_sizes: str = ""
 
 
-FIG_6 = "section 5.1, fig. 6"
-FIG_7 = "section 5.1, fig. 7"
-FIG_8 = "section 5.1, fig. 8"
-PLACELESS = "a form that cannot find places, see docs/statistics.md"
-PRINTED = (
-    Printed("cell accuracy, MLP, before reasoning", 0.75, FIG_8, "mlp", "pre"),
-    Printed("cell accuracy, MLP, after reasoning", 0.60, FIG_8, "mlp", "post"),
-    Printed(
-        "cell accuracy, linear, before reasoning",
-        0.391,
-        f"{FIG_6}; {PLACELESS}",
-        "linear",
-        "pre",
-    ),
-    Printed(
-        "cell accuracy, bilinear, before reasoning",
-        None,
-        "a linear form that can, not printed",
-        "bilinear",
-        "pre",
-    ),
-    Printed(
-        "cell accuracy, MLP, best size", 0.757, FIG_6, "mlp", "pre", of_sizes="greatest"
-    ),
-    Printed(
-        "recall of the goal, worst size",
-        0.83,
-        FIG_6,
-        "mlp",
-        "pre",
-        "maps.recall.goal",
-        "least",
-    ),
-    Printed(
-        "recall of the goal, best size",
-        0.99,
-        FIG_6,
-        "mlp",
-        "pre",
-        "maps.recall.goal",
-        "greatest",
-    ),
-    Printed(
-        "recall of the agent, worst size",
-        0.72,
-        FIG_6,
-        "mlp",
-        "pre",
-        "maps.recall.agent",
-        "least",
-    ),
-    Printed(
-        "recall of the agent, best size",
-        1.00,
-        FIG_6,
-        "mlp",
-        "pre",
-        "maps.recall.agent",
-        "greatest",
-    ),
-    Printed(
-        "distance of the agent, worst size (printed: below)",
-        2,
-        FIG_7,
-        "mlp",
-        "pre",
-        "maps.distance.agent",
-        "greatest",
-    ),
-    Printed(
-        "distance of the goal, worst size (printed: below)",
-        2,
-        FIG_7,
-        "mlp",
-        "pre",
-        "maps.distance.goal",
-        "greatest",
-    ),
-)
+PRINTED = tuple(Printed(**each) for each in NUMBERS["maps"])
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from gde_plugins.grid_studies.probe_figures import (
     size_figure,
 )
 from gde_plugins.grid_studies.probes_study import ProbesStudy
-from gde_plugins.grid_studies.rows.beliefs import TABLE_2
+from gde_plugins.grid_studies.published import quantities
 from gde_plugins.grid_studies.rows.causes import SHIFT, WRONG_LAYER
 from gde_plugins.grid_studies.rows.plans import PREFIXES, distance_rows
 from gde_plugins.probes.config import PlanConfig
@@ -208,9 +208,12 @@ def test_numbers_stand_beside_their_controls() -> None:
         if table == "Actions against decoded maps" and "Rec." in name
     ]
     assert recovery == [0.2, 0.25, 0.3, None]
-    by_size = rows["Actions against decoded maps by size", f"size 9: {TABLE_2[4][0]}"]
+    table_2 = quantities("beliefs")
+    by_size = rows[
+        "Actions against decoded maps by size", f"size 9: {table_2[4].title}"
+    ]
     by_density = rows[
-        "Actions against decoded maps by density", f"density 0.4: {TABLE_2[-1][0]}"
+        "Actions against decoded maps by density", f"density 0.4: {table_2[-1].title}"
     ]
     assert (by_size.ours.value, by_density.ours.value) == (0.7, 1.5)
     assert by_size.table.endswith("z-scored inputs")
