@@ -15,13 +15,13 @@ from typing import Any
 from urllib.parse import quote
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from gde.comparisons.comparison import compare_runs
 from gde.comparisons.contest import read_contest
@@ -88,67 +88,51 @@ def create_app(
     )
 
 
-class OwnPages:
+class OwnPages(BaseHTTPMiddleware):
     """Refuse requests from other sites, and add security headers to answers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope.get("headers", ()))
+    async def dispatch(
+        self, request: Request, call_next: RequestResponseEndpoint
+    ) -> Response:
         # Browsers send "none" for an address typed by a reader. Other clients send
         # nothing.
-        sent_by = headers.get(b"sec-fetch-site", b"none")
-        if sent_by not in (b"none", b"same-origin"):
-            refusal = PlainTextResponse(
-                "Another site sent this request. Type the address instead.",
-                status_code=403,
-            )
-            await refusal(scope, receive, send)
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        await self._app(scope, receive, send_with_headers)
+        sent_by = request.headers.get("sec-fetch-site", "none")
+        if sent_by not in ("none", "same-origin"):
+            return _refusal("Another site sent this request. Type the address instead.")
+        answer = await call_next(request)
+        answer.headers.update(HEADERS)
+        return answer
 
 
-class WithToken:
+class WithToken(BaseHTTPMiddleware):
     """Refuse other users of this machine, who do not know the token.
 
     An address with it gives the browser a cookie for the other pages.
     """
 
     def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app = app
+        super().__init__(app)
         self._token = token
         # Cookies do not tell the ports of a machine apart.
         self._cookie = f"gde-{sha256(token.encode()).hexdigest()[:8]}"
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope)
+    async def dispatch(
+        self, request: Request, call_next: RequestResponseEndpoint
+    ) -> Response:
         given = request.query_params.get(TOKEN, "")
         known = given or request.cookies.get(self._cookie, "")
         if not compare_digest(known.encode(), self._token.encode()):
-            refusal = PlainTextResponse(
-                "Open the whole address that `gde view --serve` has printed.",
-                status_code=403,
+            return _refusal(
+                "Open the whole address that `gde view --serve` has printed."
             )
-            await refusal(scope, receive, send)
-            return
+        answer = await call_next(request)
+        if given:
+            answer.set_cookie(self._cookie, given, httponly=True, samesite="strict")
+        return answer
 
-        async def send_with_cookie(message: Message) -> None:
-            if given and message["type"] == "http.response.start":
-                cookie = f"{self._cookie}={given}; HttpOnly; SameSite=Strict; Path=/"
-                MutableHeaders(scope=message).append("set-cookie", cookie)
-            await send(message)
 
-        await self._app(scope, receive, send_with_cookie)
+def _refusal(advice: str) -> Response:
+    return PlainTextResponse(advice, status_code=403)
 
 
 class Pages:
