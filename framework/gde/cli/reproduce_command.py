@@ -1,7 +1,5 @@
 """gde reproduce: re-run a published study and compare its numbers."""
 
-import sys
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
@@ -10,8 +8,6 @@ import typer
 from gde.cli import options
 from gde.cli.output import (
     EXIT_PARTIAL,
-    interval,
-    number,
     say,
     show_json,
     show_table,
@@ -20,12 +16,8 @@ from gde.cli.output import (
 from gde.cli.progress import progress
 
 if TYPE_CHECKING:
-    from gde.parts.reproduction import Comparison
     from gde.studies.reproducing import Request
     from gde.studies.study import Study
-
-BESIDE = 4
-"""Most columns beside a number that fit into a terminal."""
 
 
 def command(
@@ -158,6 +150,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
 def _show(study: "Study", as_json: bool) -> None:
     from gde.reporting.asked import asked_lines
+    from gde.reporting.study_table import at_a_glance
     from gde.studies.study import study_json
 
     if as_json:
@@ -171,48 +164,11 @@ def _show(study: "Study", as_json: bool) -> None:
         tell(study.extent)
     for sentence in study.claim:
         tell(sentence)
-    for heading in dict.fromkeys(row.table for row in study.rows):
-        _show_table(heading, [row for row in study.rows if row.table == heading])
-    for sentence in (*study.failures, *study.notices):
+    tables, left_out = at_a_glance(study.rows)
+    for table in tables:
+        show_table(table.heading, ("", *table.columns), table.lines)
+        for note in table.notes:
+            tell(note)
+    for sentence in (*left_out, *study.failures, *study.notices):
         say(sentence)
     say(f"{study.status}: {study.folder}")
-
-
-def _show_table(heading: str, rows: "Sequence[Comparison]") -> None:
-    from gde.reporting.study_table import matrices
-
-    if any(row.column for row in rows):
-        (matrix,) = matrices(rows)
-        show_table(heading, ("", *matrix.columns), matrix.lines)
-        for note in matrix.notes:
-            tell(note)
-        return
-    rules = list(dict.fromkeys(rule for row in rows for rule in row.others))
-    if len(rules) > BESIDE and sys.stdout.isatty():
-        say(f"{heading}, beside: {'; '.join(rules)}: on the page and with --json")
-        rules = []
-    # Where nothing was published, two columns would be empty.
-    is_published = any(row.paper is not None for row in rows)
-    published = ("paper", "difference") if is_published else ()
-    columns = ("quantity", "ours", "95 % interval", *published, *rules, "source")
-    lines = [_line(row, rules, is_published) for row in rows]
-    show_table(heading, columns, lines)
-
-
-def _line(
-    row: "Comparison", rules: "Sequence[str]", is_published: bool
-) -> tuple[str, ...]:
-    published: tuple[str, ...] = ()
-    if is_published:
-        paper = "" if row.paper is None else f"{row.paper:.4g}"
-        difference = "" if row.difference is None else f"{row.difference:+.3f}"
-        published = (paper, difference)
-    others = (number(row.others[rule]) if rule in row.others else "" for rule in rules)
-    return (
-        row.quantity,
-        number(row.ours),
-        interval(row.ours),
-        *published,
-        *others,
-        row.source,
-    )

@@ -44,7 +44,7 @@ OUTCOMES = {
     "untested": ("?", "untested"),
 }
 """Mark and word of the outcome of a test."""
-FEW = ("\u25bc", "too few")
+FEW = ("!", "too few")
 """Where too few answers were usable to judge what the agent did."""
 USABLE = 0.9
 """The least share of usable answers of an agent that is judged."""

@@ -10,7 +10,8 @@ from gde.data.measure import Measure
 from gde.data.probe import Control, Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome
-from gde.reporting.forest import Group, Row, forest
+from gde.reporting.findings import Beside
+from gde.reporting.forest import Group, Row, forest, on_axes, row_of
 from gde.reporting.terminal.plot import plot
 
 UNHEARD = (
@@ -152,3 +153,18 @@ def test_groups_with_the_same_axis_share_it(result: Result) -> None:
     lines = plot(forest(result), 80, 40)
     assert sum(line.split()[:2] == ["0", "25"] for line in lines) == 1
     assert plot([], 80, 24) == []
+
+
+def test_rows_without_a_value_give_way_to_those_with_one() -> None:
+    measure = Measure("mine", "Mine", "share", "more")
+    many = []
+    for i in range(20):
+        value = None if i < 10 else 0.5
+        ours = Measurement(
+            name="mine", value=value, unit="share", n=9, reason="" if value else "none"
+        )
+        many.append(row_of(f"row {i}", Beside(measure=measure, ours=ours)))
+    (group,) = on_axes("did", "What it did", many)
+    lines = plot([group], 80, 13)
+    shown = [line.split()[1] for line in lines if line.startswith("row ")]
+    assert shown == [str(i) for i in range(10, 20)]

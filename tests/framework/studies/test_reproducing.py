@@ -284,7 +284,6 @@ def test_the_command_prints_the_table_and_writes_the_page(
     found = CliRunner().invoke(build_app(), ["reproduce", "corridors", *options])
     assert found.exit_code == 0, found.output
     assert "success in the short corridor" in found.stdout
-    assert "0.75" in found.stdout
-    assert "+0.250" in found.stdout
+    assert "1.000 (0.750)" in found.stdout
     assert json.loads((out / "reproduction.json").read_text())["status"] == "ok"
     assert "success in the long corridor" in (out / "reproduction.html").read_text()

@@ -37,7 +37,13 @@ def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
     """
     rows = [row for group in groups for row in group.rows]
     first = {id(group.rows[0]) for group in groups}
-    rows.sort(key=lambda row: (row.word != "worse", id(row) not in first, not row.word))
+
+    def rank(row: Row) -> tuple[bool, ...]:
+        # A row without a value tells only why, so it is the first to go.
+        is_missing = row.beside.ours.value is None
+        return row.word != "worse", is_missing, id(row) not in first, not row.word
+
+    rows.sort(key=rank)
     n_worse = sum(row.word == "worse" for row in rows)
     for n_kept in range(max(SHOWN, n_worse), n_worse - 1, -1):
         kept = {id(row) for row in rows[:n_kept]}
