@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judging import QUESTION, Judge, appraise
 from odd_parts import AdvisedAgent, SlowCorridor, WhereProbe
 
 from gde import (
@@ -37,7 +38,6 @@ from gde import (
     Turn,
     hookimpl,
 )
-from gde.testing.judging import QUESTION, Judge, appraise
 from gde.testing.parts import AskingAgent, PlantedModel, ScriptedModel
 
 STOP = "ASKING_PARTS_STOP"

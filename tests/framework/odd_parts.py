@@ -13,6 +13,8 @@ from time import sleep
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from dictating import Dictation
+from judging import Judge, appraise
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -59,6 +61,7 @@ from gde.testing.parts import (
     Corridor,
     PlantedModel,
     ScriptedAgent,
+    ScriptedModel,
 )
 from gde.testing.plugin import OF_CORRIDOR, AskingConfig, CorridorConfig
 
@@ -350,10 +353,25 @@ def _unmakable(_: NoConfig, __: Context) -> Corridor:
     raise OSError("no simulator here")
 
 
+@dataclass(frozen=True, kw_only=True)
+class DictationConfig:
+    """A text to write down."""
+
+    lines: Annotated[int, Field(ge=1)] = 3
+    """Lines of the text."""
+
+
 @hookimpl
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Capability.STATE, Capability.MDP, Capability.MAP})
     return (
+        EnvironmentOffer(
+            name="dictation",
+            summary="Lines of any length to be written down in free text.",
+            config=DictationConfig,
+            make=lambda config, _: Dictation(config.lines),
+            gives=frozenset({Capability.OPTIMUM}),
+        ),
         EnvironmentOffer(
             name="slow-corridor",
             summary="A corridor with slow steps, one of which may never return.",
@@ -477,6 +495,12 @@ def gde_language_models() -> Sequence[ModelOffer[Any, Any]]:
     make = lambda config, _: Logged(log=Path(config.log), pause=config.pause)  # noqa: E731
     return (
         ModelOffer(
+            name="appraising",
+            summary="Says how far along a corridor the agent stands.",
+            config=NoConfig,
+            make=lambda _, __: ScriptedModel(appraise),
+        ),
+        ModelOffer(
             name="logged", summary="s", config=LoggedConfig, make=make, gives=gives
         ),
         ModelOffer(
@@ -493,6 +517,26 @@ class DeepProbe(WhereProbe):
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         raise GdeError(f"layer: the model has {model.n_layers}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeConfig:
+    """A judge's model."""
+
+    model: ModelName = "appraising"
+    """The language model that says how far an episode is."""
+
+
+@hookimpl
+def gde_reward_models() -> Sequence[Offer[Any, Any]]:
+    return (
+        Offer(
+            name="progress-judge",
+            summary="Asks a language model about every turn.",
+            config=JudgeConfig,
+            make=lambda config, context: Judge(context.model(config.model)),
+        ),
+    )
 
 
 @hookimpl

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judging import QUESTION, Judge, appraise
+
 from gde import (
     ChatRequest,
     Completion,
@@ -20,7 +22,6 @@ from gde import (
     Unavailable,
     hookimpl,
 )
-from gde.testing.judging import QUESTION, Judge, appraise
 from gde.testing.parts import AskingAgent, ScriptedModel
 
 

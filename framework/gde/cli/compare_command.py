@@ -163,6 +163,7 @@ def _compare_two(
 
 def _show(compared: "Compared") -> None:
     from gde.reporting.asked import asked_lines
+    from gde.reporting.contest import pair_finding
     from gde.reporting.sentences import sentences
     from gde.store.folder import RunFolder
 
@@ -174,6 +175,9 @@ def _show(compared: "Compared") -> None:
             result = RunFolder.open(Path(side.run)).read_result()
             for sentence in sentences(result.measurements, result.meanings):
                 say(f"{name}: {sentence}")
+    found = pair_finding(compared)
+    if found:
+        tell(found)
     whole = [row for row in compared.rows if not row.where]
     _show_rows(whole, compared.paired)
     more_fits = _show_probes(compared.probes)

@@ -44,7 +44,7 @@ class ProbeDataset:
     inputs: NDArray[np.float32]
     """(N, D): the activations of the marked tokens, concatenated in order. A probe with
     `inputs = "tokens"` gets (N, T, width), with NaN after the last token of a turn that
-    has fewer than T: see `token_lengths`.
+    has fewer than T.
     """
     labels: NDArray[np.int64] | NDArray[np.float64]
     """(N, ...)."""
@@ -68,14 +68,6 @@ class ProbeDataset:
             labels=self.labels[rows],
             groups=self.groups[rows],
         )
-
-
-def token_lengths(inputs: NDArray[np.float32]) -> NDArray[np.int64]:
-    """(N,) tokens of each turn, from padded inputs (N, T, width)."""
-    # Padding is NaN in all entries of a token, so the first one tells.
-    is_padding = np.isnan(inputs[:, :, 0])
-    lengths: NDArray[np.int64] = (~is_padding).sum(axis=1)
-    return lengths
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -212,7 +212,7 @@ def verdicts(found: Comparison) -> list[str]:
             # Rows with labels are parts of the run, which a headline does not speak of.
             is_headline = row.name in names and not row.where
             if is_headline and row.p is not None and row.p < CLEAR:
-                clear.append((row.p, _sentence(row, one, found)))
+                clear.append((row.p, _sentence(row, *found.pair(one))))
     clear.sort()
 
     if not clear:
@@ -220,8 +220,22 @@ def verdicts(found: Comparison) -> list[str]:
     return [sentence for _, sentence in clear]
 
 
-def _sentence(row: Row, one: Compared, found: Comparison) -> str:
-    a, b = found.pair(one)
+def pair_finding(one: Compared) -> str:
+    """What tells B from A, by the first number that was tested, in one sentence."""
+    for row in one.rows:
+        if row.where or not row.better or row.p is None:
+            continue
+        if row.p < CLEAR:
+            return f"{_sentence(row, 'A', 'B')}."
+        title = f"No clear difference between A and B in {inline(row.title)}"
+        power = ""
+        if row.mde is not None:
+            power = f"; detectable: {difference_quantity(row.mde, row.unit)}"
+        return f"{title} over {plural(row.n, 'world')}{power}."
+    return ""
+
+
+def _sentence(row: Row, a: str, b: str) -> str:
     by = difference_quantity(abs(row.difference), row.unit)
     direction = "above" if row.difference > 0 else "below"
     worlds = plural(row.n, "world")

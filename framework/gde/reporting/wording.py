@@ -194,16 +194,6 @@ def brief_outcome(verdict: Verdict | None) -> str:
     return f"worse, {sure}" if verdict.outcome == "worse" else sure
 
 
-def difference_text(verdict: Verdict, unit: str) -> str:
-    """The difference of a test with its sign, interval and p value."""
-    apart = difference_quantity(verdict.difference, unit)
-    size = f"{apart} {bounds(verdict.interval, unit)}"
-    text = f"difference {size.strip()}"
-    if verdict.p is None or verdict.outside is not None:
-        return text
-    return f"{text}, p{SPACE}{number(verdict.p, 'probability')}"
-
-
 def _power_text(verdict: Verdict, unit: str) -> str:
     """What a test without a finding would have found."""
     if verdict.detectable is None:

@@ -18,21 +18,18 @@ from gde.offers import (
     EnvironmentOffer,
     ModelName,
     ModelOffer,
-    NoConfig,
     Offer,
     ProbeOffer,
 )
 from gde.parts.context import Context
-from gde.testing.judging import Judge, appraise
 from gde.testing.parts import (
     AskingAgent,
     Corridor,
     PlantedModel,
     ScriptedAgent,
-    ScriptedModel,
 )
 from gde.testing.plan_probe import PlanProbe
-from gde.testing.worlds import Dictation, Recipe
+from gde.testing.worlds import Recipe
 
 OF_CORRIDOR = frozenset(
     {
@@ -61,14 +58,6 @@ class RecipeConfig:
 
     length: Annotated[int, Field(ge=1)] = 4
     """Steps of the recipe."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DictationConfig:
-    """A text to write down."""
-
-    lines: Annotated[int, Field(ge=1)] = 3
-    """Lines of the text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,17 +112,9 @@ class PlanConfig:
     """The position whose tokens are read one by one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class JudgeConfig:
-    """A judge's model."""
-
-    model: ModelName = "appraising"
-    """The language model that says how far an episode is."""
-
-
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor, and two worlds without a decision process."""
+    """The corridor, and a world without a decision process."""
     return (
         EnvironmentOffer(
             name="corridor",
@@ -148,13 +129,6 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=RecipeConfig,
             make=lambda config, _: Recipe(config.length),
             gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
-        ),
-        EnvironmentOffer(
-            name="dictation",
-            summary="Lines of any length to be written down in free text.",
-            config=DictationConfig,
-            make=lambda config, _: Dictation(config.lines),
-            gives=frozenset({Capability.OPTIMUM}),
         ),
     )
 
@@ -202,28 +176,9 @@ def _steering(config: SteeringConfig, context: Context) -> AskingAgent:
 
 
 @hookimpl
-def gde_reward_models() -> Sequence[AnyOffer]:
-    """The judge."""
-    return (
-        Offer(
-            name="progress-judge",
-            summary="Asks a language model about every turn.",
-            config=JudgeConfig,
-            make=lambda config, context: Judge(context.model(config.model)),
-        ),
-    )
-
-
-@hookimpl
 def gde_language_models() -> Sequence[AnyOffer]:
-    """The planted model, and one that judges."""
+    """The planted model."""
     return (
-        ModelOffer(
-            name="appraising",
-            summary="Says how far along a corridor the agent stands.",
-            config=NoConfig,
-            make=lambda _, __: ScriptedModel(appraise),
-        ),
         ModelOffer(
             name="planted",
             summary="Answers RIGHT unless steered; the text is planted in its activations.",

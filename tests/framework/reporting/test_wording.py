@@ -13,7 +13,6 @@ from gde.reporting.wording import (
     SPACE,
     brief_outcome,
     counted,
-    difference_text,
     listed,
     number,
     verdict_text,
@@ -142,13 +141,7 @@ def test_a_cell_has_the_outcome_of_a_test_in_short(
     assert words(brief_outcome(found)) == told
 
 
-def test_only_of_a_control_that_is_fitted_once_is_a_p_value_told() -> None:
-    assert words(difference_text(NOTHING, "bits")) == (
-        "difference 2.00 bits [1.00, 4.00], p 0.200"
-    )
-    assert words(difference_text(DRAWN_NOTHING, "bits")) == (
-        "difference 2.00 bits [1.00, 4.00]"
-    )
+def test_a_control_that_was_drawn_and_shows_nothing_has_no_p_value() -> None:
     text = words(verdict_text(DRAWN_NOTHING, "bits"))
     assert text == "no difference from random weights shown"
 

@@ -42,7 +42,9 @@ def with_plugin(
     (folder / "unrelated.py").write_text(UNRELATED.format(names=list(names)))
     patch.syspath_prepend(str(folder))
     patch.delitem(__import__("sys").modules, "unrelated", raising=False)
-    return Catalogue(load_plugins(modules=("gde.testing.plugin", "unrelated")))
+    return Catalogue(
+        load_plugins(modules=("gde.testing.plugin", "odd_parts", "unrelated"))
+    )
 
 
 def test_defaults_are_listed_by_name_with_their_settings(catalogue: Catalogue) -> None:

@@ -285,7 +285,7 @@ def test_activations_are_of_the_version_that_answered(
     tmp_path: Path,
 ) -> None:
     plan = whole_plan(6)
-    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts")))
     run = evaluate(replace(plan, probes=()), tmp_path / "run", catalogue).run
     model = catalogue.find("language_model", "planted")
     object.__setattr__(model.offer, "version", 2)

@@ -46,7 +46,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     a result.
     """
     run = tmp_path_factory.mktemp("checksums") / "run"
-    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts")))
     evaluate(whole_plan(6), run, catalogue)
     with closing(
         sqlite3.connect(run / "run.sqlite")
@@ -252,7 +252,11 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = Plan(
         environment="corridor", agent="scripted", metrics=["success"], episodes=6
     )
-    evaluate(plan, going, Catalogue(load_plugins(modules=("gde.testing.plugin",))))
+    evaluate(
+        plan,
+        going,
+        Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts"))),
+    )
     with closing(Journal.open(going / "run.sqlite")) as journal:
         journal.forget(["0/4/0", "0/5/0"])
         left = going.with_name("left")

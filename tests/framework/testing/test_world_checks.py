@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import pytest
+from dictating import Dictation
+from judging import Judge, appraise
 from odd_parts import AdvisedAgent, Copyist, SlowCorridor
 from promised import caught
 
@@ -16,9 +18,8 @@ from gde.data.reward import Rewards
 from gde.data.trajectory import Decision
 from gde.data.transcript import Transcript
 from gde.testing import check_agent, check_environment, check_reward_model
-from gde.testing.judging import Judge, appraise
 from gde.testing.parts import PlantedModel, ScriptedModel
-from gde.testing.worlds import Dictation, Recipe
+from gde.testing.worlds import Recipe
 
 TEXTS = ("<>", "two\nlines", "long" * 3000)
 

@@ -33,7 +33,7 @@ def numbers(result: Result, name: str) -> dict[str, float | None]:
 def test_every_reward_model_judges_an_episode_or_says_why_not(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    judge = Choice(name="judge", config={"model": "appraising", "repairs": 0})
+    judge = Choice(name="judge", config={"model": "planted", "repairs": 0})
     plan = Plan(
         environment=Choice(name="babyai", config={"level": "GoToLocal"}),
         agent=Choice(name="omnibot", config={"noise": 0.6}),
@@ -42,14 +42,14 @@ def test_every_reward_model_judges_an_episode_or_says_why_not(
         episodes=6,
     )
     result = evaluate(plan, tmp_path / "run", catalogue)
-    # The kit's model reads corridors, so that its judge has a reason in every episode.
+    # The kit's model gives no number, so that its judge has a reason in every episode.
     assert numbers(result, "epic.unjudged") == {
         **dict.fromkeys(
             ("statefactory", "oracle", "monotonic", "shuffled", "constant"), 0.0
         ),
         "judge": 1.0,
     }
-    assert all("got 'no corridor'" in one.reason for one in result.failures)
+    assert all("got 'RIGHT'" in one.reason for one in result.failures)
     found = numbers(result, "epic")
     assert found["oracle"] == 0
     assert found["constant"] == pytest.approx(0.5**0.5)

@@ -53,7 +53,9 @@ class Corpus:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+        self.catalogue = Catalogue(
+            load_plugins(modules=("gde.testing.plugin", "odd_parts"))
+        )
 
     @property
     def has_inspect(self) -> bool:
@@ -83,7 +85,7 @@ class Corpus:
 def make_corpus(folder: Path) -> None:
     """Fill a folder with real files of every format."""
     folder.mkdir()
-    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+    catalogue = Catalogue(load_plugins(modules=("gde.testing.plugin", "odd_parts")))
     run = folder / RUN
     evaluate(whole_plan(3), run, catalogue)
     with closing(Journal.open(run / "run.sqlite")) as journal:
