@@ -29,7 +29,7 @@ def dataset(
     out: Annotated[
         Path,
         typer.Option(
-            help="File to write: .csv or .jsonl, whose rows are kept, .parquet, or a folder for `datasets`.",
+            help="File to write: .csv or .jsonl.",
             callback=local,
         ),
     ],
@@ -54,7 +54,6 @@ def dataset(
             help="Release of minigrid whose worlds are generated: 3.0 or 3.2."
         ),
     ] = "3.0",
-    workers: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
 ) -> None:
     """Write a dataset of questions in the columns of the published dataset."""
     from typing import cast, get_args
@@ -87,8 +86,8 @@ def dataset(
         release="3.0" if release == "3.0" else "3.2",
         format=cast("Format", form),
     )
-    n = write_dataset(wanted, out, workers)
-    typer.echo(f"{n} rows added to {out}", err=True)
+    n = write_dataset(wanted, out)
+    typer.echo(f"{n} rows in {out}", err=True)
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -92,16 +92,10 @@ class PlanConfig(PredictConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class OmniBotConfig:
-    """Handicaps of the bot."""
+    """The handicap of the bot."""
 
     noise: Annotated[float, Interval(ge=0, le=1)] = 0.0
     """Probability of a random action instead of the bot's own, in each turn."""
-    sight: Annotated[int, Ge(0)] = 0
-    """Range of sight in cells; 0: all. The bot ignores farther obstacles until it has
-    walked up to them.
-    """
-    forgets: Annotated[int, Ge(0)] = 0
-    """Index of the initial subgoal that the bot forgets, counted from 1; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,18 +138,9 @@ class StudyConfig:
 class BlindConfig:
     """Choice of a baseline that does not read the world."""
 
-    how: Literal[
-        "",
-        "counter",
-        "copy",
-        "commonest",
-        "random_walk",
-        "list_all",
-        "translate",
-    ] = ""
+    how: Literal["", "counter", "random_walk", "list_all", "translate"] = ""
     """counter: count turns and steps as if nothing were in the way (Predict, Plan);
-    copy: the first state, or the things of the mission (Predict, Decompose); commonest:
-    the same answer always; random_walk (Plan); list_all: every thing, with all that can
-    be done to it; translate: the mission alone (Decompose). Empty: the first of these
-    that the task has, list_all for Decompose.
+    random_walk (Plan); list_all: every thing, with all that can be done to it;
+    translate: the mission alone (Decompose). Empty: the first of these that the task
+    has.
     """

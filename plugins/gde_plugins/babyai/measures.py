@@ -39,7 +39,7 @@ def _rate(
     published: bool = True,
     headline: bool = True,
 ) -> tuple[Measure, ...]:
-    """A score in [0, 1], read in three ways, with its blind baselines."""
+    """A score in [0, 1], read in two ways, with its blind baselines."""
     plain = Measure(
         name, title, "share", "more", group=group, headline=headline, phrase=phrase
     )
@@ -49,7 +49,6 @@ def _rate(
     others = {
         "above_blind": lead if headline else f"{what} above the best blind baseline",
         "blind.*": f"{what} of the blind baseline *",
-        "strict": f"{what}, answers in exactly the form asked for",
         "usable": f"{what} among usable answers",
     }
     if published:

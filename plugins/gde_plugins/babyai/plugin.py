@@ -87,7 +87,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             gives=frozenset(
                 {*both_give, Capability.REMARKS, QUESTIONS, f"babyai-{task}"}
             ),
-            version=5 if task == "predict" else 4,
+            version=6 if task == "predict" else 5,
             imports=IMPORTS,
             extra=EXTRA,
         )
@@ -113,7 +113,7 @@ def gde_agents() -> Sequence[AnyOffer]:
     return (
         Offer(
             name="omnibot",
-            summary="BabyAI expert with full view that works through subgoals; adjustable skill",
+            summary="BabyAI expert with full view that works through subgoals, perhaps with noise",
             config=OmniBotConfig,
             make="gde_plugins.babyai.agents.omnibot:OmniBotAgent",
             needs=frozenset({Capability.SNAPSHOT, BABYAI}),
@@ -176,7 +176,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part=f"gde_plugins.babyai.scoring.metrics:{task}",
             measures=measures,
             needs=frozenset({f"babyai-{task}"}),
-            version=3,
+            version=4,
             group="babybench",
             default=True,
             facts="turns",

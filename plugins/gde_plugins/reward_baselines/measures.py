@@ -15,22 +15,6 @@ EPIC = (
         "epic.one_sided", "Tasks without both a success and a failure", "share", "less"
     ),
 )
-FUNCTIONS = (
-    Judged(
-        "functions.epic",
-        "EPIC distance of reward functions",
-        "distance",
-        "less",
-        headline=True,
-    ),
-    Judged(
-        "functions.dard",
-        "DARD distance of reward functions",
-        "distance",
-        "less",
-        headline=True,
-    ),
-)
 STEP_ORDER = (
     Judged(
         "step_order.progress",

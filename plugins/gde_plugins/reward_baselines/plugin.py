@@ -97,7 +97,6 @@ def _make(name: str, _: NoConfig, context: "Context") -> "RewardModel | TruthRea
 def gde_metrics() -> Sequence[AnyOffer]:
     """Distances of reward models from the truth, and their regrets."""
     from gde_plugins.reward_baselines import measures
-    from gde_plugins.reward_baselines.config import FunctionsConfig
 
     return (
         MetricOffer(
@@ -108,14 +107,6 @@ def gde_metrics() -> Sequence[AnyOffer]:
             needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
             default=True,
             measures=measures.EPIC,
-        ),
-        MetricOffer(
-            name="reward-functions",
-            summary="EPIC (Gleave et al. 2021) and DARD (Wulfe et al. 2022) of reward models as functions",
-            config=FunctionsConfig,
-            make="gde_plugins.reward_baselines.functions:Functions",
-            needs=frozenset({Capability.REWARD_TRACE, Capability.MDP}),
-            measures=measures.FUNCTIONS,
         ),
         MetricOffer(
             name="step-order",

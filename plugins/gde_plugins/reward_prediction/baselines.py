@@ -24,12 +24,8 @@ READING_NOTHING = (
 """Baselines that read no observation."""
 REACT = "react"
 REACT_REWARD = "react-reward"
-ASKING = (REACT, REACT_REWARD)
+AGENTS = (REACT, REACT_REWARD)
 """The agents of table 2, which ask a language model."""
-REWARDED = (REACT_REWARD, "mcts")
-"""The agents that ask a reward model."""
-AGENTS = (*ASKING, "mcts", "random")
-"""They, a tree search that asks none, and the random baseline."""
 PUBLISHED: Mapping[str, Json] = {"embedder": "minilm", "decimals": 2}
 """Settings of StateFactory in the publication, by a language model."""
 PLANNED = ("alfworld", "scienceworld", "blocksworld")
@@ -37,9 +33,7 @@ PLANNED = ("alfworld", "scienceworld", "blocksworld")
 
 
 def baselines(config: StudyConfig) -> list[Choice]:
-    """Table 1: the baselines, StateFactory, with a language model the judges, and the
-    reward models of the user.
-    """
+    """Table 1: the baselines, StateFactory, and with a language model the judges."""
     own = [Choice(name=name) for name in (*READING_NOTHING, "oracle")]
     own.append(_state_factory("statefactory", config))
     if config.model:
@@ -51,9 +45,7 @@ def baselines(config: StudyConfig) -> list[Choice]:
             _judge("judge-thinking", config, thinking=True),
             _judge("judge-memory", config, memory=True),
         ]
-    named = [Choice(name=name) for name in listed(config.rewards)]
-    named_labels = {choice.label for choice in named}
-    return [*(choice for choice in own if choice.label not in named_labels), *named]
+    return own
 
 
 def as_in_table_1(config: StudyConfig) -> tuple[str, ...]:
@@ -85,43 +77,34 @@ def ablations(config: StudyConfig) -> list[Choice]:
 def planning(
     config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice
 ) -> Mapping[str, Plan]:
-    """Table 2: planning agents with and without rewards of their candidates, a tree
-    search and the random baseline.
-
-    Agents that ask a language model are left out where there is none.
+    """Table 2: the agent without and with rewards of its candidates; none without a
+    language model.
 
     Args:
         config: names the model. domains: the available ones. share: of the published
         number of tasks. named: the user's settings of one agent; those of react hold
         for react-reward as well.
     """
-    has_model = config.model or (named.name in ASKING and named.config.get("model"))
     plans: dict[str, Plan] = {}
     for agent in AGENTS:
-        if agent in ASKING and not has_model:
+        settings: dict[str, Json] = {"model": config.model} if config.model else {}
+        if named.name in (REACT, agent):
+            settings.update(named.config)
+        if not settings.get("model"):
             continue
+        # The rewards are those of StateFactory as in table 1.
+        is_rewarded = agent == REACT_REWARD and config.model
+        judges = (_state_factory("statefactory", config),) if is_rewarded else ()
         for domain in domains:
-            if domain.name not in PLANNED:
-                continue
-            # Agents that ask for rewards are given StateFactory as in table 1.
-            judges = (_state_factory("statefactory", config),)
-            plans[f"{agent}-{domain.name}"] = Plan(
-                environment=Choice(name=domain.name),
-                agent=Choice(name=agent, config=_settings(agent, config, named)),
-                rewards=judges if config.model and agent in REWARDED else (),
-                metrics=("success",),
-                episodes=domain.tasks(share),
-            )
+            if domain.name in PLANNED:
+                plans[f"{agent}-{domain.name}"] = Plan(
+                    environment=Choice(name=domain.name),
+                    agent=Choice(name=agent, config=settings),
+                    rewards=judges,
+                    metrics=("success",),
+                    episodes=domain.tasks(share),
+                )
     return plans
-
-
-def _settings(agent: str, config: StudyConfig, named: Choice) -> dict[str, Json]:
-    settings: dict[str, Json] = {}
-    if config.model and agent in ASKING:
-        settings["model"] = config.model
-    if named.name == agent or (named.name == REACT and agent == REACT_REWARD):
-        settings.update(named.config)
-    return settings
 
 
 def listed(names: str) -> list[str]:

@@ -76,7 +76,7 @@ def build(
         str,
         typer.Option(
             help="Failures: published, hard, or one kind of hard ones "
-            "(near-miss, disordered, undone, noisy, misnamed, greedy, scored)."
+            "(near-miss, undone, noisy, scored)."
         ),
     ] = "published",
     train: Annotated[

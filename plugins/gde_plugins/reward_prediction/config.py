@@ -30,11 +30,8 @@ class Recipe:
         "published",
         "hard",
         "near-miss",
-        "disordered",
         "undone",
         "noisy",
-        "misnamed",
-        "greedy",
         "scored",
     ] = "published"
     """Failures: published, random steps without progress; hard, several kinds that are
@@ -77,8 +74,6 @@ class StudyConfig:
     """Domains, joined by +; all: the installed ones; empty: those with data, or
     without `data` those that need no simulator.
     """
-    rewards: str = ""
-    """Additional reward models, joined by +; use --reward for one with settings."""
     model: ModelName = ""
     """Language model of StateFactory, the judges and the ablations; empty: no judges,
     and StateFactory uses its rules.
@@ -87,18 +82,9 @@ class StudyConfig:
     """Also run the ablation tables."""
     embedders: str = ""
     """Embedders to compare with hashed words, joined by +: minilm, or folders of
-    models.
+    models; that of a published embedder, e.g. all-mpnet-base-v2, fills its row.
     """
     agents: bool = False
-    """Also run table 2: its planning agents, which need the language model, and a tree
-    search and a random agent, which need none. `--agent react --set agent.history=2`
-    changes the settings of an agent.
+    """Also run table 2: an agent of the language model, without and with rewards of its
+    candidates. `--agent react --set agent.history=2` changes its settings.
     """
-    price_in: Annotated[float, Ge(0)] = 0.0
-    """Price of a million input tokens, for --dry-run."""
-    price_out: Annotated[float, Ge(0)] = 0.0
-    """Price of a million output tokens, for --dry-run."""
-    padding: Annotated[int, Ge(0)] = 3
-    """As in the environment rewardbench."""
-    offset: Literal[0, 1] = 1
-    """As in the environment rewardbench."""

@@ -1,10 +1,6 @@
-"""Calls, tokens and cost of a study's language models, estimated before anything is
-asked.
-"""
+"""Calls and tokens of a study's language models, estimated before anything is asked."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -22,55 +18,41 @@ CHARACTERS = 4
 """Of a token, about."""
 INSTRUCTIONS = 250
 """Tokens of a question besides those of the episode, about."""
-MILLION = 1e6
+Lengths = Sequence[int]
+"""Characters of every step of a trajectory."""
 
 
 def estimates(
-    plans: Mapping[str, Plan], domains: Sequence[Domain], config: StudyConfig
+    name: str, plan: Plan, domains: Sequence[Domain], config: StudyConfig
 ) -> Iterator[Estimate]:
     """One for every reward model that asks a language model; repeated questions are not
     foreseen.
+
+    Raises:
+        GdeError: a trajectory cannot be read.
     """
+    share = plan.environment.config["share"]
+    assert isinstance(share, int | float)
+    trajectories: list[Lengths] = []
+    for domain in domains:
+        trajectories.extend(_lengths(domain, config, share))
+    n_episodes = len(trajectories)
 
-    @cache
-    def lengths(share: float) -> list[list[float]]:
-        """Characters of every step of every trajectory."""
-        found: list[list[float]] = []
-        for domain in domains:
-            found.extend(_lengths(domain, config, share))
-        return found
-
-    for name, plan in plans.items():
-        # Only replayed records have a number of steps that is known before.
-        if "share" not in plan.environment.config:
-            note = "agents ask as often as they take turns, and for each candidate"
+    asking = [choice for choice in plan.rewards if _asks(choice)]
+    if not asking:
+        note = "no reward model asks a language model"
+        yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
+    first: dict[str, str] = {}
+    for choice in asking:
+        label = first.setdefault(_extraction(choice), choice.label)
+        if label == choice.label:
+            yield _estimate(name, choice, trajectories)
+        else:
+            note = f"reads what {label} extracts"
+            part = choice.label
             yield Estimate(
-                plan=name, part=plan.agent.label, episodes=plan.episodes, note=note
+                plan=name, part=part, episodes=n_episodes, calls=0, note=note
             )
-            continue
-
-        share = _share(plan)
-        asking = [choice for choice in plan.rewards if _asks(choice)]
-        if not asking:
-            note = "no reward model asks a language model"
-            n_episodes = len(lengths(share))
-            yield Estimate(plan=name, part="", episodes=n_episodes, calls=0, note=note)
-        first: dict[str, str] = {}
-        for choice in asking:
-            extraction = _extraction(choice)
-            label = first.setdefault(extraction, choice.label)
-            if label != choice.label:
-                note = f"reads what {label} extracts"
-                n_episodes = len(lengths(share))
-                yield Estimate(
-                    plan=name,
-                    part=choice.label,
-                    episodes=n_episodes,
-                    calls=0,
-                    note=note,
-                )
-                continue
-            yield _estimate(name, choice, lengths(share), config)
 
 
 def n_tasks(domain: Domain, config: StudyConfig, share: float) -> int:
@@ -96,84 +78,42 @@ def _extraction(choice: Choice) -> str:
 
     Goals of the oracle are read from the success, of which the extraction is known.
     """
-    settings = {
-        name: value
-        for name, value in choice.config.items()
-        if name not in {"embedder", "decimals", "goal"}
-    }
-    if choice.name == "statefactory":
-        settings.setdefault("level", 4)
-        settings.setdefault("effort", "medium")
-        return repr(sorted(settings.items()))
-    return choice.label
+    if choice.name != "statefactory":
+        return choice.label
+    settings = {"level": 4, "effort": "medium", **choice.config}
+    for name in ("embedder", "decimals", "goal"):
+        settings.pop(name, None)
+    return repr(sorted(settings.items()))
 
 
-def _share(plan: Plan) -> float:
-    share = plan.environment.config["share"]
-    assert isinstance(share, int | float)
-    return share
-
-
-def _estimate(
-    plan: str,
-    choice: Choice,
-    trajectories: Sequence[Sequence[float]],
-    config: StudyConfig,
-) -> Estimate:
+def _estimate(plan: str, choice: Choice, trajectories: Sequence[Lengths]) -> Estimate:
     calls_a_turn = CALLS[choice.name]
     sees_one_step = choice.config.get("memory") or choice.name == "statefactory"
 
     n_calls = 0
     n_prompt_tokens = 0
     for lengths in trajectories:
-        shown = lengths if sees_one_step else accumulate(lengths)
         n_calls += calls_a_turn * len(lengths)
-        n_prompt_tokens += calls_a_turn * sum(
-            INSTRUCTIONS + int(length / CHARACTERS) for length in shown
-        )
+        for length in lengths if sees_one_step else accumulate(lengths):
+            n_prompt_tokens += calls_a_turn * (INSTRUCTIONS + length // CHARACTERS)
 
-    limit = choice.config.get("max_tokens", ANSWERS[choice.name])
-    n_answer_tokens = (
-        n_calls * int(limit) if isinstance(limit, str | int | float) else 0
-    )
-    cost = None
-    if config.price_in or config.price_out:
-        cost = (
-            n_prompt_tokens * config.price_in + n_answer_tokens * config.price_out
-        ) / MILLION
+    # A setting of the command line is still text.
+    limit = int(str(choice.config.get("max_tokens", ANSWERS[choice.name])))
     return Estimate(
         plan=plan,
         part=choice.label,
         episodes=len(trajectories),
         calls=n_calls,
         prompt_tokens=n_prompt_tokens,
-        answer_tokens=n_answer_tokens,
-        cost=cost,
+        answer_tokens=n_calls * limit,
     )
 
 
-def _lengths(domain: Domain, config: StudyConfig, share: float) -> list[list[float]]:
-    """Characters of every step of a domain's trajectories; typical ones where there are
-    no data.
-    """
+def _lengths(domain: Domain, config: StudyConfig, share: float) -> Iterator[Lengths]:
+    """The lengths of a domain's trajectories; typical ones where there are no data."""
     if config.data is None:
-        typical = [float(domain.characters)] * round(domain.steps)
-        return [typical] * (2 * domain.tasks(share))
-    return [
-        _lengths_in(one.path)
-        for one in recorded(Path(config.data) / domain.name, share)
-    ]
-
-
-def _lengths_in(path: Path) -> list[float]:
-    """Characters of every step of a file; none of an unreadable one, which nobody will
-    judge.
-    """
-    try:
-        steps = json.loads(path.read_text(encoding="utf-8"))["trajectory"]
-        return [
-            float(len(str(step["action"])) + len(str(step["observation"])))
-            for step in steps
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
+        typical = [domain.characters] * round(domain.steps)
+        yield from [typical] * (2 * domain.tasks(share))
+        return
+    for one in recorded(Path(config.data) / domain.name, share):
+        yield [len(step.action) + len(step.observation) for step in one.read().steps]

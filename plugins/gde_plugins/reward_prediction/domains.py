@@ -24,18 +24,9 @@ PATIENCE: Settings = {"begin_seconds": 7200.0, "step_seconds": 600.0}
 which worlds are replaced: a long gold path of ScienceWorld takes minutes to be put into
 words.
 """
-Failure = Literal[
-    "near-miss", "disordered", "undone", "noisy", "misnamed", "greedy", "scored"
-]
+Failure = Literal["near-miss", "undone", "noisy", "scored"]
 """Kinds of failures, see `failures`."""
-HARD: tuple[Failure, ...] = (
-    "near-miss",
-    "disordered",
-    "undone",
-    "noisy",
-    "misnamed",
-    "greedy",
-)
+HARD: tuple[Failure, ...] = ("near-miss", "undone", "noisy")
 TASK_TYPES = (
     "pick_and_place_simple",
     "look_at_obj_in_light",
@@ -119,7 +110,7 @@ DOMAINS: Mapping[str, Domain] = {
             steps=6.7,
             characters=476,
             # The score comes with the purchase, which nothing undoes.
-            hard=("near-miss", "disordered", "noisy", "misnamed", "greedy"),
+            hard=("near-miss", "noisy"),
         ),
         Domain(
             name="blocksworld",

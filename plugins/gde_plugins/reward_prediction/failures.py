@@ -4,9 +4,7 @@ Each begins where its success begins. Its truth is measured at every step, so th
 progress, neutral and harmful steps are known.
 """
 
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -18,7 +16,6 @@ TRIES = 50
 """Trajectories that are begun, at most, in one world."""
 NOISE = 0.5
 """Share of the noisy agent's steps that are random."""
-WORD = re.compile(r"\w+")
 
 
 def make_failure(
@@ -54,30 +51,6 @@ def near_miss(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     return missed and not play.steps[-1].is_expert
 
 
-def disordered(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
-    """Take the steps of the demonstration in another order, as far as they are
-    admissible, and any others between.
-    """
-    left = Counter(play.way)
-    order = play.way.copy()
-    taken: list[str] = []
-    while len(play.steps) < n_steps and not play.over and left.total():
-        possible = [action for action in left if left[action] and play.admits(action)]
-        # Another than the next in order, where there is one.
-        due = next(action for action in order if left[action])
-        others = [action for action in possible if action != due] or possible
-        if not others:
-            play.take(play.choose(rng))
-        else:
-            action = others[int(rng.integers(len(others)))]
-            left[action] -= 1
-            taken.append(action)
-            play.take(action, expert=True)
-        if play.reached:
-            return False
-    return 2 * len(taken) >= len(order) and taken != order[: len(taken)]
-
-
 def undone(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Reach the goal, or all but the last step where that ends the episode, and undo it
     by other steps.
@@ -107,39 +80,6 @@ def noisy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     return _never_reached(play, n_steps, act)
 
 
-def misnamed(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
-    """Follow the demonstration, but name another object in every other step on
-    average: the admissible action that shares most words with the right one.
-
-    A language model often knows what kind of step is due, and errs about the object.
-    """
-
-    def act() -> None:
-        if not play.way or not play.admits(play.way[0]):
-            play.take(play.choose(rng))
-            return
-        due = play.way[0]
-        others = [action for action in play.seen.actions or () if action != due]
-        if not others or rng.random() >= NOISE:
-            play.follow()
-        else:
-            play.take(_most_alike(due, others, rng))
-
-    return _never_reached(play, n_steps, act)
-
-
-def greedy(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
-    """Take the action that names most words of the objective."""
-    objective = play.environment.task().objective
-
-    def act() -> None:
-        if not play.seen.actions:
-            raise Unsuitable("there is no action")
-        play.take(_most_alike(objective, play.seen.actions, rng))
-
-    return _never_reached(play, n_steps, act)
-
-
 def scored(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
     """Act at random; progress is kept, and the truth is what the environment scores."""
     return _never_reached(play, n_steps, lambda: play.take(play.choose(rng)))
@@ -147,11 +87,8 @@ def scored(play: Play, n_steps: int, rng: np.random.Generator) -> bool:
 
 MAKERS: Mapping[Failure, Callable[[Play, int, np.random.Generator], bool]] = {
     "near-miss": near_miss,
-    "disordered": disordered,
     "undone": undone,
     "noisy": noisy,
-    "misnamed": misnamed,
-    "greedy": greedy,
     "scored": scored,
 }
 
@@ -163,15 +100,6 @@ def _never_reached(play: Play, n_steps: int, act: Callable[[], None]) -> bool:
         if play.reached:
             return False
     return True
-
-
-def _most_alike(text: str, actions: Sequence[str], rng: np.random.Generator) -> str:
-    """The action that shares most words with a text, of equals a random one."""
-    wanted = {*WORD.findall(text.lower())}
-    shared = [len(wanted & {*WORD.findall(each.lower())}) for each in actions]
-    most = max(shared)
-    best = [each for each, n in zip(actions, shared, strict=True) if n == most]
-    return best[int(rng.integers(len(best)))]
 
 
 def _stray(play: Play, rng: np.random.Generator) -> None:

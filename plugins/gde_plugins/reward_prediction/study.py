@@ -45,7 +45,7 @@ from gde_plugins.reward_prediction.domains import (
     find_domain,
     offer_of,
 )
-from gde_plugins.reward_prediction.embedders import OFFERED, digest, row_of
+from gde_plugins.reward_prediction.embedders import row_of
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -128,7 +128,7 @@ class RewardPredictionStudy:
         """Of every reward model that asks a language model, before anything is made or
         asked.
         """
-        return [*estimates(plans, self._domains, self._config)]
+        return [*estimates(NAME, plans[NAME], self._domains, self._config)]
 
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """Every printed row and every further reward model, in every domain and over
@@ -166,8 +166,6 @@ class RewardPredictionStudy:
         config = self._config
         environment: dict[str, Json] = {
             "domain": [domain.name for domain in self._domains],
-            "padding": config.padding,
-            "offset": config.offset,
         }
         if config.data:
             environment["data"] = config.data
@@ -355,17 +353,8 @@ def _made_by(measured: Sequence[Measurement], label: str) -> str:
             reader, _, embedder = str(made_by).partition("; embedder ")
             reader, _, _ = reader.partition(",")
             reader, _, _ = reader.partition(" for ")
-            ways[" and ".join(filter(None, (reader, _shown(embedder))))] = None
+            ways[" and ".join(filter(None, (reader, row_of(embedder))))] = None
     return ", ".join(ways)
-
-
-def _shown(embedder: str) -> str:
-    """An embedder by its row, a folder with what tells its weights."""
-    weights = digest(embedder) if embedder not in OFFERED and embedder else ""
-    if not weights:
-        return embedder
-    name = row_of(embedder)
-    return name if name.endswith(weights) else f"{name} (weights {weights})"
 
 
 def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:

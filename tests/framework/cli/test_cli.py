@@ -633,8 +633,8 @@ def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -
             "gde: --episodes is given twice and takes one",
         ),
         (
-            "babyai dataset --task plan --out a --workers 1 --workers 1",
-            "gde: --workers is given twice and takes one value: ",
+            "babyai dataset --task plan --out a --seeds 1 --seeds 2",
+            "gde: --seeds is given twice and takes one value: ",
         ),
         (
             "rescore . --set accuracy.x=1",

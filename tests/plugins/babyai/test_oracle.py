@@ -230,18 +230,6 @@ def test_the_bot_finds_its_way_after_any_action() -> None:
         assert now.succeeded
 
 
-def test_a_bot_with_short_sight_walks_up_to_things_in_its_way() -> None:
-    level, solved, taken = "CustomBabyAI-GoToRedBall-Medium-60Dists", [0, 0], [0, 0]
-    for seed in range(1, 7):
-        for place, sight in enumerate((0, 1)):
-            now = start(level, seed)
-            solved[place] += played(now, OmniBot(now, sight=sight)).succeeded
-            taken[place] += now.n_steps
-    assert solved[0] == 6
-    assert solved[1] <= 6
-    assert taken[1] > taken[0]
-
-
 def test_given_subgoals_are_followed_and_additions_counted() -> None:
     now = start("GoToObj", 1)
     target = next(cell for cell, inside in enumerate(now.cells) if inside >= 0)

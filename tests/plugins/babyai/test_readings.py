@@ -1,4 +1,4 @@
-"""The same answer in ten styles, read leniently, strictly and as published."""
+"""The same answer in ten styles, read leniently and as published."""
 
 from collections import Counter
 
@@ -23,11 +23,11 @@ def states(x: int, y: int, direction: int) -> dict[str, tuple[str, str]]:
     words = f"x = {x}, y = {y}, direction {direction}"
     thought = f"<think>{STATE} ((0, 0), 0)</think>{STATE} {state}"
     return {
-        "as asked": (f"I think.\n{STATE} {state}", "lenient strict published"),
-        "corrected": (f"{STATE} ((0, 0), 0)\nNo.\n{STATE} {state}", "lenient strict"),
+        "as asked": (f"I think.\n{STATE} {state}", "lenient published"),
+        "corrected": (f"{STATE} ((0, 0), 0)\nNo.\n{STATE} {state}", "lenient"),
         "thought": (thought, "lenient"),
         "apostrophe": (f"The agent\u2019s final state is: {state}", "lenient"),
-        "dots": ("\u0130" * 10 + f"\n{STATE} {state}", "lenient strict"),
+        "dots": ("\u0130" * 10 + f"\n{STATE} {state}", "lenient"),
         "bold": (f"**{STATE}** {state}", "lenient"),
         "code": (f"{STATE}\n```\n{state}\n```", "lenient"),
         "words": (f"{STATE} {words}", "lenient published"),
@@ -38,8 +38,8 @@ def states(x: int, y: int, direction: int) -> dict[str, tuple[str, str]]:
 
 STYLES = [*states(3, 4, 1)]
 PLANS = {
-    "as asked": (f"{PLAN} left, forward", "lenient strict published"),
-    "corrected": (f"{PLAN} right\nNo.\n{PLAN} left, forward", "lenient strict"),
+    "as asked": (f"{PLAN} left, forward", "lenient published"),
+    "corrected": (f"{PLAN} right\nNo.\n{PLAN} left, forward", "lenient"),
     "comma at the end": (f"{PLAN} left, forward,", "lenient published"),
     "one a line": (f"{PLAN}\nleft\nforward", "lenient"),
     "commas and lines": (f"{PLAN} left,\nforward", "lenient published"),
@@ -51,16 +51,16 @@ PLANS = {
 }
 LISTS = {
     "as asked": ("<START>\n(GoNextToSubgoal, (2, 3))\n(PickupSubgoal)\n<END>",
-                 "lenient strict published"),
+                 "lenient published"),
     "numbered": ("<START>\n1. (GoNextToSubgoal, (2, 3))\n2. (PickupSubgoal)\n<END>",
                  "lenient"),
     "commas": ("<START>\n(GoNextToSubgoal, (2, 3)),\n(PickupSubgoal),\n<END>",
                "lenient"),
     "empty lines": ("<START>\n\n(GoNextToSubgoal, (2, 3))\n\n(PickupSubgoal)\n<END>",
-                    "lenient strict"),
+                    "lenient"),
     "corrected": ("<START>\n(DropSubgoal)\n<END>\nNo.\n"
                   "<START>\n(GoNextToSubgoal, (2, 3))\n(PickupSubgoal)\n<END>",
-                  "lenient strict"),
+                  "lenient"),
     "prose after": ("<START>\n(GoNextToSubgoal, (2, 3))\n(PickupSubgoal)\n<END> So.",
                     "lenient published"),
     "lower case": ("<start>\n(GoNextToSubgoal, (2, 3))\n(PickupSubgoal)\n<end>",
@@ -70,7 +70,7 @@ LISTS = {
     "code": ("<START>\n```\n(GoNextToSubgoal, (2, 3))\n(PickupSubgoal)\n```\n<END>",
              "lenient"),
     "no brackets": ("<START>\nGoNextToSubgoal, (2, 3)\nPickupSubgoal\n<END>",
-                    "lenient strict published"),
+                    "lenient published"),
 }  # fmt: skip
 
 
@@ -91,8 +91,8 @@ def test_500_answers_are_read_as_the_documentation_says() -> None:
                 found = read_state(answer, SCENE, way).value
                 right[way] += found == ((x, y), direction)
                 dropped[way] += found is None
-    assert right == {"lenient": 500, "strict": 150, "published": 200}
-    assert dropped == {"lenient": 0, "strict": 350, "published": 200}
+    assert right == {"lenient": 500, "published": 200}
+    assert dropped == {"lenient": 0, "published": 200}
 
 
 @pytest.mark.parametrize("style", PLANS)

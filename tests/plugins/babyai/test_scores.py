@@ -54,13 +54,11 @@ def unusable(task: str, reason: str = "") -> dict[str, float]:
 def test_the_facts_of_a_predict_answer_are_what_one_counts() -> None:
     near = {"score": 0.0, "position": 0.0, "distance": 2}
     right = {"score": 1.0, "position": 1.0, "distance": 0}
-    turned = {"score": 0.0, "position": 1.0, "distance": 0}
-    scores = {**near, "reading": "ok", "strict": right, "published": None}
-    blind = {"counter": right, "copy": turned, "commonest": near}
+    scores = {**near, "reading": "ok", "published": None}
+    blind = {"counter": right}
     one = answer("predict", scores, blind=blind, change="wall")
     assert predict.facts(one, None) == {
         "predict.success": 0,
-        "predict.success.strict": 1,
         "predict.success.usable": 0,
         "predict.success.published": None,
         "predict.position": 0,
@@ -69,8 +67,6 @@ def test_the_facts_of_a_predict_answer_are_what_one_counts() -> None:
         "predict.distance_published": None,
         **unusable("predict"),
         "predict.success.blind.counter": 1,
-        "predict.success.blind.copy": 0,
-        "predict.success.blind.commonest": 0,
         "level": LEVELS.index("GoTo"),
         "sa": None,
         "right": 0,
@@ -86,16 +82,14 @@ def test_the_facts_of_a_plan_are_what_one_counts() -> None:
         "distance": 0,
     }
     none = {**dict.fromkeys(best, 0.0), "distance": None}
-    scores = {**best, "reading": "ok", "strict": none, "published": best}
-    blind = {"counter": best, "random_walk": none, "commonest": none}
+    scores = {**best, "reading": "ok", "published": best}
+    blind = {"counter": best, "random_walk": none}
     found = plan.facts(answer("plan", scores, blind=blind), None)
     assert found == {
         "plan.success": 1,
         "plan.charged": 0.4,
-        "plan.success.strict": 0,
         "plan.success.usable": 1,
         "plan.success.published": 1,
-        "plan.charged.strict": 0,
         "plan.charged.usable": 0.4,
         "plan.efficiency": 0.8,
         "plan.efficiency_published": 0.8,
@@ -105,10 +99,8 @@ def test_the_facts_of_a_plan_are_what_one_counts() -> None:
         **unusable("plan"),
         "plan.success.blind.counter": 1,
         "plan.success.blind.random_walk": 0,
-        "plan.success.blind.commonest": 0,
         "plan.charged.blind.counter": 0.4,
         "plan.charged.blind.random_walk": 0,
-        "plan.charged.blind.commonest": 0,
         "level": LEVELS.index("GoTo"),
         "sa": None,
         "right": None,
@@ -119,7 +111,7 @@ def test_no_answer_is_a_failure_but_has_none_of_what_its_world_lacks() -> None:
     unknown = {"score": 1.0, "charged": None}
     found = plan.facts(answer("plan", None, blind={"counter": unknown}), None)
     assert (found["plan.success"], found["plan.success.usable"]) == (0, None)
-    assert (found["plan.charged"], found["plan.charged.strict"]) == (None, None)
+    assert found["plan.charged"] is None
     assert (found["plan.efficiency"], found["plan.optimality"]) == (0, None)
     told = {name: value for name, value in found.items() if "unusable" in name}
     assert told == unusable("plan", "no_answer")
@@ -135,7 +127,7 @@ def test_the_facts_of_a_decomposition_are_what_one_counts() -> None:
         "added": 4,
         "sa": 7,
     }
-    scores = {**helped, "reading": "ok", "strict": helped, "published": None}
+    scores = {**helped, "reading": "ok", "published": None}
     found = decompose.facts(answer("decompose", scores), None)
     rates = {
         "comprehension": 1,
@@ -144,7 +136,7 @@ def test_the_facts_of_a_decomposition_are_what_one_counts() -> None:
         "aci": 0.25,
         "aci_defined": 0,
     }
-    for way in ("", ".strict", ".usable"):
+    for way in ("", ".usable"):
         names = [f"decompose.{name}{way}" for name in rates]
         assert [found[name] for name in names] == [*rates.values()]
     assert found["decompose.comprehension.published"] is None
@@ -170,18 +162,18 @@ def of_worlds(
 
 
 def test_a_lead_is_over_the_baseline_that_is_best_in_all() -> None:
-    def blind(counter: float, copy: float) -> dict[str, Scores]:
-        return {"counter": {"score": counter}, "copy": {"score": copy}}
+    def blind(counter: float, walk: float) -> dict[str, Scores]:
+        return {"counter": {"score": counter}, "random_walk": {"score": walk}}
 
     episodes = (
-        answer("predict", {"score": 1.0}, 0, blind=blind(0.0, 1.0)),
-        answer("predict", {"score": 1.0}, 1, blind=blind(1.0, 0.0)),
-        answer("predict", {"score": 0.0}, 2, blind=blind(1.0, 0.0)),
+        answer("plan", {"score": 1.0}, 0, blind=blind(0.0, 1.0)),
+        answer("plan", {"score": 1.0}, 1, blind=blind(1.0, 0.0)),
+        answer("plan", {"score": 0.0}, 2, blind=blind(1.0, 0.0)),
     )
-    lead = "predict.success.above_blind"
-    assert numbers(predict, *episodes)[lead] == 0  # 2 of 3, as the counter
+    lead = "plan.success.above_blind"
+    assert numbers(plan, *episodes)[lead] == 0  # 2 of 3, as the counter
     # In a world alone, its best baseline counts.
-    found = of_worlds(predict, *episodes)[Quantity(name=lead, unit="")]
+    found = of_worlds(plan, *episodes)[Quantity(name=lead, unit="")]
     assert found == {"world0": 0, "world1": 0, "world2": -1}
 
 
@@ -213,7 +205,7 @@ def test_the_numbers_of_worlds_are_those_of_runs_of_one_world(task: str) -> None
     episodes = []
     for number in range(12):
         world, repeat = divmod(number, 2)
-        readings = {way: drawn(task, rng) for way in ("strict", "published")}
+        readings = {way: drawn(task, rng) for way in ("published",)}
         given = {**drawn(task, rng), **readings, "reading": rng.choice(["ok", "empty"])}
         blind = {name: drawn(task, rng) for name in ANSWERS[kind]}
         one = answer(task, given if number else None, world, repeat, blind=blind)

@@ -9,12 +9,10 @@ import pytest
 from worlds import Line
 
 from gde.executors.serial import Serial
-from gde.parts.context import OutsideRun
 from gde.seeding import generator
-from gde_plugins.reward_prediction import failures
 from gde_plugins.reward_prediction.building import Order, build_domain
 from gde_plugins.reward_prediction.config import Recipe, RewardBenchConfig
-from gde_plugins.reward_prediction.domains import HARD, Failure, find_domain, opened
+from gde_plugins.reward_prediction.domains import HARD, Failure, find_domain
 from gde_plugins.reward_prediction.environment import RewardBench
 from gde_plugins.reward_prediction.failures import make_failure
 from gde_plugins.reward_prediction.files import Record
@@ -33,7 +31,7 @@ def cells(record: Record) -> list[int]:
     return [int(text.removeprefix("cell ")) for text in path]
 
 
-@pytest.mark.parametrize("kind", ["near-miss", "undone", "noisy", "misnamed"])
+@pytest.mark.parametrize("kind", ["near-miss", "undone", "noisy"])
 def test_the_truth_is_the_share_of_the_way_and_no_failure_ends_at_the_goal(
     kind: Failure,
 ) -> None:
@@ -68,39 +66,15 @@ def test_the_noisy_agent_follows_about_every_other_step() -> None:
     assert 0.3 < n_followed[True] / n_followed.total() < 0.6
 
 
-def test_a_misnamed_step_is_the_one_most_like_the_right_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(failures, "NOISE", 1.0)
-    domain = find_domain("blocksworld")
-    environment = opened(domain, {"play_on": True}, OutsideRun())
-    for seed in range(5):
-        play = Play(environment, seed)
-        right = play.way[0]
-        if play.seen.actions == (right,):
-            continue
-        assert failures.misnamed(play, 1, generator(seed, "test"))
-        (step,) = play.steps
-        assert step.action != right
-
-        def shared(action: str, words: str = right) -> int:
-            return len({*action.split()} & {*words.split()})
-
-        others = {*step.admissible} - {right}
-        assert shared(step.action) == max(shared(other) for other in others)
-    environment.close()
-
-
 def test_a_world_without_such_a_failure_says_so() -> None:
-    # All its steps are alike, so that they have one order.
-    with pytest.raises(Unsuitable, match="no failure of the kind disordered in 50"):
-        failed("disordered")
+    # In one step nothing comes near and strays.
+    with pytest.raises(Unsuitable, match="no failure of the kind near-miss in 50"):
+        failed("near-miss", n=1)
 
 
 def test_hard_pairs_of_the_blocks_world() -> None:
     domain = find_domain("blocksworld")
     maker = Maker(domain, Recipe(pairs="hard"))
-    orders = 0
     for index in range(3):
         pair = maker.pair(index)
         assert [one.world["failure"] for one in pair.negatives] == [*HARD]
@@ -116,10 +90,6 @@ def test_hard_pairs_of_the_blocks_world() -> None:
         for record in pair.negatives:
             assert record.steps[-1].raw == 0
             assert record.steps[-1].shaped < 1
-        way = pair.positive.expert_actions
-        disordered = pair.negatives[1]
-        orders += disordered.expert_actions != way[: len(disordered.expert_actions)]
-    assert orders == 3
     maker.close()
 
 
@@ -133,7 +103,7 @@ def test_a_build_of_one_kind_is_played_and_is_not_mixed(tmp_path: Path) -> None:
     )
     assert build_domain(order, Serial(), lambda *_: None).pairs == 2
     made = RewardBench(RewardBenchConfig(pairs="hard", share=0.008))
-    assert len(made.worlds()) == 2 * 7
+    assert len(made.worlds()) == 2 * 4
     read = RewardBench(RewardBenchConfig(data=tmp_path))
     sides = []
     for seed in range(4):

@@ -49,7 +49,7 @@ def test_a_skeleton_has_a_row_in_every_domain_by_its_name_alone(tmp_path: Path) 
     told = gde(
         *("reproduce", "rewardbench", "--scale", "0.005", "--json"),
         *("--set", "study.domains=all", "--set", "study.ablations=false"),
-        *("--set", "study.rewards=mine"),
+        *("--reward", "mine"),
     )
 
     rows = [

@@ -1,4 +1,4 @@
-"""OmniBot as an agent, with optional handicaps."""
+"""OmniBot as an agent, perhaps with noise."""
 
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
@@ -7,7 +7,6 @@ from gde.seeding import derive
 from gde_plugins.babyai.config import OmniBotConfig
 from gde_plugins.babyai.environment import BabyAIEnvironment
 from gde_plugins.babyai.oracle.bot import OmniBot
-from gde_plugins.babyai.oracle.subgoals import of_mission
 from gde_plugins.babyai.worlds.scene import ACTIONS
 
 IDLE = "left"
@@ -24,14 +23,8 @@ class OmniBotAgent:
         self._seed = brief.seed
         self._turn = 0
         self._world = brief.environment
-        if not isinstance(self._world, BabyAIEnvironment):
-            return
-        now = self._world.now
-        subgoals = None
-        if self._config.forgets:
-            subgoals = of_mission(now.scene.mission, now.done)[::-1]
-            del subgoals[self._config.forgets - 1 : self._config.forgets]
-        self._bot = OmniBot(now, subgoals, sight=self._config.sight)
+        if isinstance(self._world, BabyAIEnvironment):
+            self._bot = OmniBot(self._world.now)
 
     async def act(self, _observation: Observation) -> Decision:
         if not isinstance(self._world, BabyAIEnvironment):

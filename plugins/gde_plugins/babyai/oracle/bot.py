@@ -40,7 +40,6 @@ class OmniBot:
         self,
         now: Simulation,
         subgoals: Sequence[Subgoal] | None = None,
-        sight: int = 0,
         budget: int = BUDGET,
     ) -> None:
         """Begin with given subgoals, in order, or with a translation of the mission.
@@ -49,10 +48,8 @@ class OmniBot:
             now: the world as it is.
             subgoals: given ones; they do not count as added, while those of a
                 translation do.
-            sight: ignore things farther away than so many cells; 0 ignores none.
             budget: states that a search may expand where subgoals lead nowhere.
         """
-        self._sight = sight
         self._budget = budget
         self._follows_given = subgoals is not None
         self.stack = [*reversed(subgoals or ())]
@@ -275,9 +272,7 @@ class OmniBot:
         opened.
         """
         n_locked = now.doors.count(Door.LOCKED)
-        # With limited sight the path changes with every step.
-        seen_from = now.position if self._sight else 0
-        layout = (tuple(now.where), now.carrying, n_locked, seen_from)
+        layout = (tuple(now.where), now.carrying, n_locked)
         if self._layout != layout:
             self._layout = layout
             self._paths = {}
@@ -293,7 +288,7 @@ class OmniBot:
             for cell in cells:
                 if cell >= 0:
                     ends.update(walks.arrivals(cell, subgoal.purpose, now))
-            path = walks.Path(now, ends, self._sealed(subgoal, now), self._sight)
+            path = walks.Path(now, ends, self._sealed(subgoal, now))
             self._paths[key] = path
         return path
 

@@ -20,20 +20,17 @@ class Path:
     be planned again when something pushes the agent aside.
     """
 
-    def __init__(
-        self, now: Simulation, ends: Mapping[int, int], sealed: str, sight: int = 0
-    ) -> None:
+    def __init__(self, now: Simulation, ends: Mapping[int, int], sealed: str) -> None:
         """Plan a path.
 
         Args:
             now: the world as it is.
             ends: walking states, each with the cost of ending there.
             sealed: a colour; doors locked with it are walls.
-            sight: ignore things farther away than so many cells; 0 ignores none.
         """
         self.ends = ends
         self._steps = now.scene.steps
-        self._entering = _tolls(now, sealed, sight)
+        self._entering = _tolls(now, sealed)
         self._costs = costs_to(now.scene, ends, self._entering)
         self.lock = -1
         """The first locked door along it without its key; negative for none."""
@@ -77,19 +74,16 @@ class Path:
             self.locked_end = faced
 
 
-def _tolls(now: Simulation, sealed: str, sight: int) -> list[int]:
+def _tolls(now: Simulation, sealed: str) -> list[int]:
     """Return the cost of entering each cell."""
-    x, y = now.scene.place(now.position)
     entering = []
-    for cell, content in enumerate(now.cells):
+    for content in now.cells:
         if content == WALL:
             entering.append(FAR)
         elif content == FREE:
             entering.append(1)
         elif now.can_carry(content):
-            thing_x, thing_y = now.scene.place(cell)
-            is_far = sight and abs(thing_x - x) + abs(thing_y - y) > sight
-            entering.append(1 if is_far else 1 + OBSTACLE)
+            entering.append(1 + OBSTACLE)
         elif (
             now.doors[content] == Door.LOCKED
             and now.scene.things[content].color == sealed

@@ -75,7 +75,7 @@ def recorded(name: str, way: str = "") -> Pick:
 
 @dataclass(frozen=True)
 class Rate:
-    """A score in [0, 1] with its baselines and the other ways of reading."""
+    """A score in [0, 1] with its baselines and the published way of reading."""
 
     name: str
     score: str
@@ -85,29 +85,24 @@ class Rate:
     @property
     def plain(self) -> Score:
         """The lenient reading, in which nothing is dropped."""
-        return share(self.name, self._valued(""))
+        return share(self.name, self._valued)
 
     def others(self) -> Iterator[Score]:
-        """Yield the same strictly, among usable answers, and as published."""
+        """Yield the same among usable answers, and as published."""
 
         def among_usable(one: Answer) -> float | None:
             return one.number(self.score) if one.reading == OK else None
 
-        yield share(f"{self.name}.strict", self._valued("strict"))
         yield share(f"{self.name}.usable", among_usable)
         if self.published:
             pick = recorded(self.score, "published")
             yield share(f"{self.name}.published", pick)
 
-    def _valued(self, way: str) -> Pick:
+    def _valued(self, one: Answer) -> float | None:
         """The score, 0 for an answer without it; None if the world has no such score."""
-
-        def pick(one: Answer) -> float | None:
-            found = one.number(self.score, way)
-            blind = [one.number(self.score, name) for name in one.blind]
-            return 0.0 if found is None and None not in blind else found
-
-        return pick
+        found = one.number(self.score)
+        blind = [one.number(self.score, name) for name in one.blind]
+        return 0.0 if found is None and None not in blind else found
 
 
 def unusable(task: str, reason: str) -> Score:

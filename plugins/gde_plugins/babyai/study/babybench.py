@@ -5,7 +5,7 @@ It compares with tables 3, 4, 6 and 7 and figures 1, 2, 10 and 11 of Choukrani e
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from gde.data.figure import Figure
 from gde.data.json import Json
@@ -29,8 +29,6 @@ from gde_plugins.babyai.worlds.levels import (
     SIZES,
 )
 
-Tasks = Mapping[str, Sequence[Measurement]]
-"""The measurements of one agent by task."""
 PROMPTER = "babyai-prompter"
 TASKS = ("predict", "plan", "decompose")
 PLAN_SEEDS = 5
@@ -134,63 +132,148 @@ class BabyBenchStudy:
         """
         if self._config.protocol == "published":
             runs = {name: _as_published(run) for name, run in runs.items()}
-        found = self._found(runs)
-        rows = _rows(found[""])
-        for form in TABLE_6:
-            ours = runs[f"format-{form}"].result.measurements
-            rows += _beside_averages("format (table 6)", form, TABLE_6, ours)
-        for way in TABLE_7:
-            if f"asked-{way}" in runs:
-                ours = runs[f"asked-{way}"].result.measurements
-                rows += _beside_averages("way of asking (table 7)", way, TABLE_7, ours)
-
-        for name, theirs in found.items():
-            if name:
-                by_row = {(row.table, row.quantity): row.ours for row in _rows(theirs)}
-                rows = [_with(row, name, by_row) for row in rows]
         label = PROTOCOLS[self._config.protocol]
-        return [replace(row, table=f"{row.table}, {label}") for row in rows]
+        rivals = (*self._config.agents, *self._config.models)
+        rows = []
+        for line in _lines():
+            # Only the prompter was asked in several ways.
+            if line.plan not in runs:
+                continue
+            ours = line.found(runs[line.plan])
+            # A class may be empty: no world of the run needed so many subgoals.
+            if line.of_class and ours.value is None:
+                continue
+            others = {**line.printed}
+            for name in rivals:
+                run = runs.get(beside(line.plan, name))
+                if run is not None:
+                    others[name] = line.found(run)
+            row = Comparison(
+                quantity=line.quantity,
+                paper=line.paper,
+                ours=ours,
+                source=SOURCE.format(line.source),
+                table=f"{line.table}, {label}",
+                differs=line.differs,
+                others=others,
+            )
+            rows.append(row)
+        return rows
 
     def figures(self, _: Mapping[str, Run]) -> Sequence[Figure]:
         """None: the tables have the numbers of figures 1, 2, 10 and 11."""
         return ()
 
-    def _found(self, runs: Mapping[str, Run]) -> Mapping[str, Tasks]:
-        """The measurements by agent and task; the evaluated agent has no name."""
-        found: dict[str, Tasks] = {}
-        for name in ("", *self._config.agents, *self._config.models):
-            of_tasks = {}
-            for task in TASKS:
-                run = runs.get(beside(task, name) if name else task)
-                if run is not None:
-                    of_tasks[task] = run.result.measurements
-            if of_tasks:
-                found[name] = of_tasks
-        return found
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One row of a table: a number of one of the plans."""
+
+    plan: str
+    table: str
+    source: str
+    quantity: str
+    name: str
+    """Of the measurement."""
+    where: Mapping[str, str] = field(default_factory=dict)
+    """What the measurement is restricted to."""
+    paper: float | None = None
+    differs: str = ""
+    printed: Mapping[str, Measurement] = field(default_factory=dict)
+    """The printed number of each model."""
+    of_class: bool = False
+    """Whether it counts missions of one class, of which there may be none."""
+
+    def found(self, run: Run) -> Measurement:
+        """The number of a run."""
+        return find(run.result.measurements, self.name, **self.where)
 
 
-def _with(
-    row: Comparison, name: str, by_row: Mapping[tuple[str, str], Measurement]
-) -> Comparison:
-    """The row beside the same number of another agent."""
-    other = by_row.get((row.table, row.quantity))
-    return replace(row, others={**row.others, name: other}) if other else row
-
-
-def _rows(found: Tasks) -> list[Comparison]:
-    """The rows of the three tasks."""
-    predict, plan, decompose = (found[task] for task in TASKS)
-    rows = [
-        *_beside_models("table 3", "difficulty", TABLE_3, predict),
-        *_beside_models("table 4", "competency", TABLE_4, predict),
-        *_ours("Predict, beyond the publication", "section 4.5", predict, PREDICTED),
-        *_ours("Plan (figure 10)", "figure 10", plan, PLANNED),
-    ]
+def _lines() -> Iterator[Line]:
+    """Every row, table by table."""
+    yield from _of_models("table 3", "difficulty", TABLE_3)
+    yield from _of_models("table 4", "competency", TABLE_4)
+    yield from _of_task(
+        "predict", "Predict, beyond the publication", "section 4.5", PREDICTED
+    )
+    yield from _of_task("plan", "Plan (figure 10)", "figure 10", PLANNED)
     # Figure 1 prints no numbers to compare with.
     for size in SIZES:
-        ours = find(plan, "plan.success", size=size)
-        rows.append(_row("Plan by size (figure 1)", "figure 1", size, ours))
-    return [*rows, *_decomposed(decompose)]
+        yield Line(
+            plan="plan",
+            table="Plan by size (figure 1)",
+            source="figure 1",
+            quantity=size,
+            name="plan.success",
+            where={"size": size},
+        )
+    yield from _decomposed()
+    yield from _averages("format", "format (table 6", TABLE_6)
+    yield from _averages("asked", "way of asking (table 7", TABLE_7)
+
+
+def _of_models(source: str, by: str, table: Mapping[str, Shares]) -> Iterator[Line]:
+    for kind, shares in table.items():
+        printed = {}
+        for model, percent in zip(MODELS, shares, strict=True):
+            success = Measurement(name=SUCCESS, value=percent / 100, unit="share", n=0)
+            printed[model] = success
+        yield Line(
+            plan="predict",
+            table=f"Predict by {by} ({source}; words of prompts and classes are ours)",
+            source=source,
+            quantity=kind,
+            name=SUCCESS,
+            where={by: kind},
+            printed=printed,
+        )
+
+
+def _of_task(
+    task: str, table: str, source: str, titles: Mapping[str, str]
+) -> Iterator[Line]:
+    for name, title in titles.items():
+        yield Line(plan=task, table=table, source=source, quantity=title, name=name)
+
+
+def _averages(
+    plan: str, title: str, table: Mapping[str, tuple[float, float]]
+) -> Iterator[Line]:
+    _, _, source = title.partition("(")
+    for setting, (percent, cells) in table.items():
+        numbers = (
+            ("success rate", SUCCESS, percent / 100),
+            ("Manhattan distance", "predict.distance", cells),
+        )
+        for quantity, name, paper in numbers:
+            yield Line(
+                plan=f"{plan}-{setting}",
+                table=f"Predict by {title}; words of prompts are ours)",
+                source=source,
+                quantity=f"{setting}: {quantity}",
+                name=name,
+                paper=paper,
+                differs="published as a mean over seven models",
+            )
+
+
+def _decomposed() -> Iterator[Line]:
+    for name, title in DECOMPOSED.items():
+        whole = Line(
+            plan="decompose",
+            table="Decompose by subgoals that the expert adds (figure 2)",
+            source="figure 2",
+            quantity=title,
+            name=name,
+        )
+        yield whole
+        for each in BY_CLASS:
+            yield replace(
+                whole,
+                quantity=f"{title}, {each} added",
+                where={"added": each},
+                of_class=True,
+            )
 
 
 def _as_published(run: Run) -> Run:
@@ -243,77 +326,3 @@ def find(measurements: Sequence[Measurement], name: str, **where: str) -> Measur
         if one.name == name and dict(one.where) == where:
             return one
     return unmeasured(name, "not in the run", where, "share")
-
-
-def _row(
-    table: str,
-    source: str,
-    quantity: str,
-    ours: Measurement,
-    paper: float | None = None,
-) -> Comparison:
-    return Comparison(
-        quantity=quantity,
-        paper=paper,
-        ours=ours,
-        source=SOURCE.format(source),
-        table=table,
-    )
-
-
-def _beside_models(
-    source: str,
-    by: str,
-    printed: Mapping[str, Shares],
-    ours: Sequence[Measurement],
-) -> Iterator[Comparison]:
-    for kind, shares in printed.items():
-        models = {}
-        for model, percent in zip(MODELS, shares, strict=True):
-            success = Measurement(name=SUCCESS, value=percent / 100, unit="share", n=0)
-            models[model] = success
-        measured = find(ours, "predict.success", **{by: kind})
-        title = f"Predict by {by} ({source}; words of prompts and classes are ours)"
-        row = _row(title, source, kind, measured)
-        yield replace(row, others=models)
-
-
-def _ours(
-    table: str,
-    source: str,
-    measurements: Sequence[Measurement],
-    titles: Mapping[str, str],
-) -> Iterator[Comparison]:
-    for name, title in titles.items():
-        yield _row(table, source, title, find(measurements, name))
-
-
-def _beside_averages(
-    title: str,
-    quantity: str,
-    printed: Mapping[str, tuple[float, float]],
-    ours: Sequence[Measurement],
-) -> Iterator[Comparison]:
-    percent, cells = printed[quantity]
-    _, _, source = title.strip(")").partition("(")
-    table = f"Predict by {title.strip(')')}; words of prompts are ours)"
-    success = find(ours, "predict.success")
-    distance = find(ours, "predict.distance")
-    name = f"{quantity}: success rate"
-    rows = (
-        _row(table, source, name, success, percent / 100),
-        _row(table, source, f"{quantity}: Manhattan distance", distance, cells),
-    )
-    for row in rows:
-        yield replace(row, differs="published as a mean over seven models")
-
-
-def _decomposed(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
-    table = "Decompose by subgoals that the expert adds (figure 2)"
-    for name, title in DECOMPOSED.items():
-        yield _row(table, "figure 2", title, find(measurements, name))
-        for each in BY_CLASS:
-            # A class may be empty: no world of the run needed so many subgoals.
-            ours = find(measurements, name, added=each)
-            if ours.value is not None:
-                yield _row(table, "figure 2", f"{title}, {each} added", ours)

@@ -7,20 +7,18 @@ no walls, no locks and nothing in the way.
 from collections.abc import Callable, Mapping, Sequence
 
 from gde.seeding import generator
-from gde_plugins.babyai.oracle.subgoals import NAMES, Subgoal, of_mission, write
+from gde_plugins.babyai.oracle.subgoals import Subgoal, of_mission, write
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.parsing import END, PLAN_MARKER, START, STATE_MARKER
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
-from gde_plugins.babyai.tasks.question import Question, state_text
+from gde_plugins.babyai.tasks.question import Question
 from gde_plugins.babyai.worlds.scene import STEPS, Scene
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 WALK = ("left", "right", "forward")
 CHANCES = (0.25, 0.25, 0.5)
 """Probabilities of these actions in a random walk, which else would turn on the spot."""
-COMMONEST_STATES: Mapping[bool, str] = {True: "((4, 2), 3)", False: "((18, 17), 2)"}
-"""The most frequent solution of Predict in worlds of one room, and of several."""
 
 
 def blind_answers(question: Question) -> Mapping[str, str]:
@@ -49,16 +47,6 @@ def _counted(question: Predict) -> str:
             x += columns
             y += rows
     return _state(str(((x, y), direction)))
-
-
-def _copied_state(question: Predict) -> str:
-    """Copy the first state."""
-    scene = question.scene
-    return _state(state_text(scene, scene.agent, scene.direction))
-
-
-def _commonest_state(question: Predict) -> str:
-    return _state(COMMONEST_STATES[question.scene.rooms == (1, 1)])
 
 
 def _plan(actions: Sequence[str]) -> str:
@@ -100,11 +88,6 @@ def _random_walk(question: PlanQuestion) -> str:
     return _plan([str(step) for step in steps])
 
 
-def _commonest_plan(question: PlanQuestion) -> str:
-    """Walk ahead."""
-    return _plan(["forward"] * question.scene.width)
-
-
 def _list(subgoals: Sequence[Subgoal], scene: Scene) -> str:
     return "\n".join([START, *(write(each, scene) for each in subgoals), END])
 
@@ -137,17 +120,6 @@ def _translated(question: Decompose) -> str:
     return _list(subgoals or [Subgoal("Drop")], scene)
 
 
-def _copied_mission(question: Decompose) -> str:
-    """Go to the first thing of each description, and do nothing there."""
-    scene = question.scene
-    subgoals = []
-    for each in reversed(of_mission(scene.mission, Simulation(scene).done)):
-        cell = _first_cell(each.things, scene)
-        if cell >= 0:
-            subgoals.append(Subgoal("GoNextTo", cell=cell))
-    return _list(subgoals or [Subgoal("Drop")], scene)
-
-
 def _first_cell(things: Sequence[int], scene: Scene) -> int:
     """Return the first cell, row by row, with one of some things; negative for none."""
     for cell, thing in enumerate(scene.cells):
@@ -156,28 +128,9 @@ def _first_cell(things: Sequence[int], scene: Scene) -> int:
     return -1
 
 
-def _commonest_list(question: Decompose) -> str:
-    """Do each action once, where the agent stands."""
-    names = [name for name in NAMES.values() if name != "GoNextTo"]
-    return _list([Subgoal(name) for name in names], question.scene)
-
-
 ANSWERS: Mapping[type, Mapping[str, Callable[..., str]]] = {
-    Predict: {
-        "counter": _counted,
-        "copy": _copied_state,
-        "commonest": _commonest_state,
-    },
-    PlanQuestion: {
-        "counter": _straight,
-        "random_walk": _random_walk,
-        "commonest": _commonest_plan,
-    },
-    Decompose: {
-        "list_all": _everything,
-        "translate": _translated,
-        "copy": _copied_mission,
-        "commonest": _commonest_list,
-    },
+    Predict: {"counter": _counted},
+    PlanQuestion: {"counter": _straight, "random_walk": _random_walk},
+    Decompose: {"list_all": _everything, "translate": _translated},
 }
 """The baselines of each kind of question; the first is that of the agent by default."""

@@ -1,20 +1,18 @@
 """New datasets with the columns of LLM-BabyBench.
 
-A file grows row by row, and an interrupted one is completed. If a question has no
-solution in a world, its row holds the reason in `error`.
+If a question has no solution in a world, its row holds the reason in `error`.
 """
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
-from gde.errors import ConfigError, MissingExtra
-from gde.files import new_folder
+from gde.errors import ConfigError
+from gde.files import replacing
 from gde_plugins.babyai.config import Format, WorldConfig
 from gde_plugins.babyai.tasks.asked import KINDS, description
 from gde_plugins.babyai.tasks.question import Unanswerable, state_text
@@ -35,8 +33,6 @@ OWN: Mapping[str, tuple[str, ...]] = {
 }
 """The columns of one task only."""
 ERROR = "error"
-BATCH = 25
-"""Number of rows that a process makes at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,116 +71,35 @@ def make_row(task: str, release: Release, form: Format, world: tuple[str, int]) 
     return row
 
 
-def rows(wanted: Wanted, workers: int = 1, skip: int = 0) -> Iterator[Row]:
-    """Yield the rows, level by level and seed by seed.
+def write_dataset(wanted: Wanted, path: Path) -> int:
+    """Write the rows, level by level and seed by seed, and return their number.
 
     Args:
         wanted: the rows of the dataset.
-        workers: number of processes; the rows do not depend on it.
-        skip: number of rows to leave out at the beginning.
-    """
-    worlds = [*product(wanted.levels, wanted.seeds)][skip:]
-    make = partial(make_row, wanted.task, wanted.release, wanted.format)
-    if workers == 1:
-        yield from map(make, worlds)
-    else:
-        with ProcessPoolExecutor(workers) as pool:
-            yield from pool.map(make, worlds, chunksize=BATCH)
-
-
-def write_dataset(wanted: Wanted, path: Path, workers: int = 1) -> int:
-    """Write the rows that a .csv or .jsonl file lacks, and return their number.
-
-    A .parquet file is written as a whole, and so is a folder, a name without an ending,
-    which `datasets.load_from_disk` reads.
+        path: a new file, .csv or .jsonl.
 
     Raises:
-        ConfigError: the file has another ending, cannot be written, or holds other
-            rows.
-        MissingExtra: the package that writes it, pyarrow or datasets, is not installed.
+        ConfigError: the file has another ending, or exists.
+        RunFailed: it cannot be written.
     """
-    whole = {".parquet": _write_parquet, "": _write_folder}
-    if path.suffix not in {".csv", ".jsonl", *whole}:
-        raise ConfigError(
-            f"--out {path}: wanted a name that ends in .csv, .jsonl or .parquet, or in nothing for a folder"
-        )
-    try:
-        if path.suffix in whole:
-            return whole[path.suffix](wanted, path, workers)
-        held = read_dataset(path) if path.exists() else []
-        _check(wanted, held, path)
-        n_rows = 0
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, columns(wanted.task))
-            if path.suffix == ".csv":
-                writer.writeheader()
-            for row in chain(held, rows(wanted, workers, skip=len(held))):
-                if path.suffix == ".csv":
-                    writer.writerow(row)
-                else:
-                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                n_rows += 1
-                # Whoever interrupts the work finds every finished row.
-                if n_rows >= len(held):
-                    file.flush()
-    except OSError as error:
-        raise ConfigError(f"--out {path}: {error.strerror}") from error
-    return n_rows - len(held)
-
-
-def _write_parquet(wanted: Wanted, path: Path, workers: int) -> int:
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtra("--out *.parquet", ["pyarrow"], "parquet") from None
-    made = _typed(wanted, workers)
-    parquet.write_table(pyarrow.Table.from_pylist(made), path)
-    return len(made)
-
-
-def _write_folder(wanted: Wanted, path: Path, workers: int) -> int:
-    try:
-        import datasets
-    except ImportError:
-        raise MissingExtra("--out FOLDER", ["datasets"], "datasets") from None
-    datasets.disable_progress_bars()
-    with new_folder(path) as folder:
-        made = _typed(wanted, workers)
-        datasets.Dataset.from_list(made).save_to_disk(str(folder))
-    return len(made)
-
-
-def _typed(wanted: Wanted, workers: int) -> list[dict[str, str | int | None]]:
-    """The rows, in which the number of an unanswerable question is missing."""
-    made: list[dict[str, str | int | None]] = []
-    for row in rows(wanted, workers):
-        typed: dict[str, str | int | None] = dict(row)
-        if "help_count" in typed:
-            typed["help_count"] = typed["help_count"] or None
-        made.append(typed)
-    return made
-
-
-def read_dataset(path: Path) -> list[Row]:
-    """Read the rows of a file, without an incomplete last one."""
-    with path.open(encoding="utf-8", newline="") as file:
+    if path.suffix not in {".csv", ".jsonl"}:
+        raise ConfigError(f"--out {path}: wanted a name that ends in .csv or .jsonl")
+    if path.exists():
+        raise ConfigError(f"--out {path} exists: name another file")
+    worlds = product(wanted.levels, wanted.seeds)
+    make = partial(make_row, wanted.task, wanted.release, wanted.format)
+    rows = [make(world) for world in worlds]
+    with (
+        replacing(path) as whole,
+        whole.open("w", encoding="utf-8", newline="") as file,
+    ):
         if path.suffix == ".csv":
-            return [row for row in csv.DictReader(file) if None not in row.values()]
-        return [json.loads(line) for line in file if line.endswith("\n")]
-
-
-def _check(wanted: Wanted, held: Sequence[Row], path: Path) -> None:
-    """Raise an error unless a file holds the first rows of a dataset."""
-    expected = []
-    for level, seed in product(wanted.levels, wanted.seeds):
-        expected.append((_environment(level), str(seed)))
-    found = [(row.get("env_name"), str(row.get("seed"))) for row in held]
-    other_columns = bool(held) and tuple(held[0]) != columns(wanted.task)
-    if found != expected[: len(found)] or other_columns:
-        raise ConfigError(
-            f"--out {path}: it holds rows of other levels, seeds or another task; name another file"
-        )
+            writer = csv.DictWriter(file, columns(wanted.task))
+            writer.writeheader()
+            writer.writerows(rows)
+        else:
+            file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return len(rows)
 
 
 def _environment(level: str) -> str:

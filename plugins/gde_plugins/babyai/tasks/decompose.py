@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from gde.data.json import Json
-from gde_plugins.babyai.oracle.least_subgoals import least_subgoals
 from gde_plugins.babyai.oracle.subgoals import NAMES, Name, Subgoal, of_mission, write
 from gde_plugins.babyai.tasks.execution import run_bot, solve
 from gde_plugins.babyai.tasks.parsing import END, START, Reading, Way, read_subgoals
@@ -42,9 +41,9 @@ class Decompose:
         return len(of_mission(self.scene.mission, Simulation(self.scene).done))
 
     @cached_property
-    def least(self) -> int:
-        """A certified lower bound of the number of subgoals of any solution."""
-        return least_subgoals(Simulation(self.scene))
+    def subgoals(self) -> list[Subgoal]:
+        """The expert's run as a list that needs no additions."""
+        return _without_additions(self.scene, self._expert.actions)
 
     @property
     def asked(self) -> str:
@@ -58,10 +57,9 @@ class Decompose:
             f"{START} and {END}, e.g.\n{START}\n(GoNextToSubgoal, (3, 4))\n(PickupSubgoal)\n{END}"
         )
 
-    @cached_property
+    @property
     def solution(self) -> str:
-        subgoals = _without_additions(self.scene, self._expert.actions)
-        lines = [write(subgoal, self.scene) for subgoal in subgoals]
+        lines = [write(subgoal, self.scene) for subgoal in self.subgoals]
         return "\n".join([START, *lines, END])
 
     @property
@@ -76,8 +74,8 @@ class Decompose:
 
         `score`, the comprehension, says whether the expert fulfils the mission with the
         list and its own additions, `precision` whether it does so without additions.
-        `charged` is the certified least number of subgoals over the number listed and
-        added, 0 without success. The assistance curves are the share of its usual
+        `charged` is the expert's number of subgoals over the number listed and added, at
+        most 1, and 0 without success. The assistance curves are the share of its usual
         additions that were not needed: `aci` counts the translation of the mission
         among them, as the published harness does, `aci_defined` does not, as the
         published text says.
@@ -92,7 +90,7 @@ class Decompose:
         usual_defined = usual - self.n_translated
         scores["score"] = 1.0
         scores["precision"] = float(added == 0)
-        scores["charged"] = min(1.0, self.least / (len(content) + added))
+        scores["charged"] = min(1.0, len(self.subgoals) / (len(content) + added))
         scores["aci"] = max(0, usual - added) / usual
         # Where the expert usually adds nothing, the share is 1 if it added nothing.
         scores["aci_defined"] = float(added == 0)

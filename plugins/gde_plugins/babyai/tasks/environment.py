@@ -69,7 +69,7 @@ class QuestionEnvironment:
         self._names = names(self.question.scene)
         self._blind: dict[str, Json] = {}
         for name, answer in blind_answers(self.question).items():
-            reading = self.question.read(answer, "strict")
+            reading = self.question.read(answer, "published")
             self._blind[name] = self.question.judge(reading.value)
         return self._observe()
 

@@ -1,10 +1,9 @@
-"""Three ways to read an answer: leniently, strictly, and as the published harness does.
+"""Two ways to read an answer: leniently, and as the published harness does.
 
 The lenient reading counts in every headline. It takes what the answer concludes, in
-whatever words (`stated`, `planned`, `decomposed`), and guesses nothing. The strict one
-takes only an answer that ends in exactly the form asked for. The published one has the
-faults of the released harness: it takes the first marker, and drops unknown words from
-plans.
+whatever words (`stated`, `planned`, `decomposed`), and guesses nothing. The published
+one has the faults of the released harness: it takes the first marker, and drops unknown
+words from plans.
 """
 
 import re
@@ -12,14 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, get_args
 
-from gde.data.answer_text import own_turn
 from gde_plugins.babyai.oracle.subgoals import Subgoal, parse
 from gde_plugins.babyai.tasks.decomposed import Step, read_decomposed
 from gde_plugins.babyai.tasks.planned import read_planned
 from gde_plugins.babyai.tasks.stated import AgentState, read_stated
 from gde_plugins.babyai.worlds.scene import ACTIONS, Scene
 
-Way = Literal["lenient", "strict", "published"]
+Way = Literal["lenient", "published"]
 WAYS: tuple[Way, ...] = get_args(Way)
 Reason = Literal["", "empty", "too_long", "unread", "outside_grid"]
 """Why an answer is unusable: it is empty, longer than `LONGEST`, says nothing that can be
@@ -54,13 +52,12 @@ class Reading(Generic[Value]):
 def read_state(answer: str, scene: Scene, way: Way = "lenient") -> Reading[AgentState]:
     """Read the state that an answer concludes with.
 
-    Strictly, its last line is the marker and a state; as published, it is the first
-    ((x, y), direction) after the first marker, else the first three numbers, which need
-    not lie in the grid.
+    As published, it is the first ((x, y), direction) after the first marker, else the
+    first three numbers, which need not lie in the grid.
     """
     if reason := _unreadable(answer):
         return Reading(None, reason)
-    state = read_stated(answer) if way == "lenient" else _marked_state(answer, way)
+    state = read_stated(answer) if way == "lenient" else _marked_state(answer)
     if state is None:
         return Reading(None, "unread")
     (x, y), direction = state
@@ -72,12 +69,10 @@ def read_state(answer: str, scene: Scene, way: Way = "lenient") -> Reading[Agent
     return Reading(state)
 
 
-def _marked_state(answer: str, way: Way) -> AgentState | None:
-    text = _after(STATE_MARKER, answer, way) or ""
-    found = STATE.fullmatch(text) if way == "strict" else STATE.search(text)
-    numbers = list(found.groups()) if found else []
-    if not found and way == "published":
-        numbers = NUMBER.findall(text)[:3]
+def _marked_state(answer: str) -> AgentState | None:
+    text = _after(STATE_MARKER, answer) or ""
+    found = STATE.search(text)
+    numbers = found.groups() if found else NUMBER.findall(text)[:3]
     if len(numbers) < 3:
         return None
     x, y, direction = map(int, numbers)
@@ -87,7 +82,7 @@ def _marked_state(answer: str, way: Way) -> AgentState | None:
 def read_plan(answer: str, way: Way = "lenient") -> Reading[tuple[str, ...]]:
     """Read the actions that an answer plans.
 
-    Strictly and as published, they stand after the marker, separated by commas.
+    As published, they stand after the marker, separated by commas.
     """
     if reason := _unreadable(answer):
         return Reading(None, reason)
@@ -95,15 +90,11 @@ def read_plan(answer: str, way: Way = "lenient") -> Reading[tuple[str, ...]]:
         plan = read_planned(answer)
         return Reading(plan, "" if plan else "unread")
 
-    text = _after(PLAN_MARKER, answer, way)
+    text = _after(PLAN_MARKER, answer)
     if text is None:
         return Reading(None, "unread")
-    words = [word.strip() for word in text.split(",")]
-    if way == "published":
-        return Reading(tuple(word for each in words if (word := each.lower()) in WORDS))
-    if any(word not in WORDS for word in words):
-        return Reading(None, "unread")
-    return Reading(tuple(words))
+    words = [word.strip().lower() for word in text.split(",")]
+    return Reading(tuple(word for word in words if word in WORDS))
 
 
 def read_subgoals(
@@ -111,17 +102,15 @@ def read_subgoals(
 ) -> Reading[tuple[Subgoal, ...]]:
     """Read the subgoals that an answer names.
 
-    Strictly and as published, they stand between the markers, one a line. The published
-    way takes no empty line, and drops the last character of an answer without an end.
+    As published, they stand between the markers, one a line and none empty; an answer
+    without an end loses its last character.
     """
     if reason := _unreadable(answer):
         return Reading(None, reason)
     if way == "lenient":
         lines = [*_lines(read_decomposed(answer) or ())]
     else:
-        lines = (_between(answer, way) or "").splitlines()
-    if way == "strict":
-        lines = [line for line in lines if line.strip()]
+        lines = (_between(answer) or "").splitlines()
     if not lines:
         return Reading(None, "unread")
     try:
@@ -149,24 +138,15 @@ def _unreadable(answer: str) -> Reason:
     return "too_long" if len(answer) > LONGEST else ""
 
 
-def _after(marker: str, answer: str, way: Way) -> str | None:
-    """The text after the first marker as published, strictly of the last line."""
-    if way == "published":
-        place = answer.lower().find(f"{marker} ".lower())
-        return answer[place + len(marker) + 1 :].strip() if place >= 0 else None
-    # The server left the tokens of a format, not the model.
-    last = "".join(own_turn(answer).strip().splitlines()[-1:])
-    return last[len(marker) :].strip() if last.startswith(f"{marker} ") else None
+def _after(marker: str, answer: str) -> str | None:
+    """The text after the first marker."""
+    place = answer.lower().find(f"{marker} ".lower())
+    return answer[place + len(marker) + 1 :].strip() if place >= 0 else None
 
 
-def _between(answer: str, way: Way) -> str | None:
+def _between(answer: str) -> str | None:
     """The text between the markers of a list of subgoals."""
-    if way == "published":
-        small = answer.lower()
-        start = small.find(f"{START}\n".lower())
-        end = small.find(f"\n{END}".lower())
-        return answer[start + len(START) + 1 : end].strip() if start >= 0 else None
-    found = re.search(
-        rf"{START}\n((?:(?!{START}).)*)\n{END}\Z", own_turn(answer).strip(), re.S
-    )
-    return found[1] if found else None
+    small = answer.lower()
+    start = small.find(f"{START}\n".lower())
+    end = small.find(f"\n{END}".lower())
+    return answer[start + len(START) + 1 : end].strip() if start >= 0 else None

@@ -99,8 +99,11 @@ def question_of(task: str, row: Row, release: Release) -> Question:
     first = state_text(scene, scene.agent, scene.direction)
     for told, known in ((row["initial_state"], first), _target(question, row)):
         if NUMPY.sub(r"\1", told) != NUMPY.sub(r"\1", known):
+            other: Release = "3.2" if release == "3.0" else "3.0"
+            is_same = make_scene(level, int(seed), other) == scene
+            advice = "correct the row" if is_same else f"set env.release={other}"
             raise GdeError(
-                f"{named}: the dataset has {told}, minigrid {release} has {known}: set env.release"
+                f"{named}: the dataset has {told}, minigrid {release} has {known}: {advice}"
             )
     return question
 

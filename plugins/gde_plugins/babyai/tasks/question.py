@@ -39,7 +39,7 @@ class Question(Protocol):
         """
 
     def read(self, answer: str, way: Way) -> Reading[Any]:
-        """Read an answer in one of the three ways."""
+        """Read an answer in one of the two ways."""
 
     def judge(self, content: Any) -> Scores:
         """Score the content of an answer."""
@@ -50,15 +50,13 @@ class Question(Protocol):
 
 
 def scores_of(question: Question, answer: str) -> Scores:
-    """Score an answer as it is read leniently, and in the two other ways.
+    """Score an answer as it is read leniently, and as published.
 
     `reading` is "ok" or the reason why the answer cannot be used leniently, and `read`
-    what was read of it, in the words of the question. `strict`
-    and `published` hold all scores again. Strictly, an unusable answer has those of
-    `Question.nothing`; the published harness leaves it out, which is null.
+    what was read of it, in the words of the question. `published` holds all scores
+    again; the published harness leaves an unusable answer out, which is null.
     """
     lenient = question.read(answer, "lenient")
-    strict = question.read(answer, "strict")
     published = question.read(answer, "published")
     return {
         **_judged(question, lenient),
@@ -66,7 +64,6 @@ def scores_of(question: Question, answer: str) -> Scores:
         "read": ", ".join(
             _written(question.scene, each) for each in lenient.value or ()
         ),
-        "strict": _judged(question, strict),
         "published": _judged(question, published) if not published.reason else None,
     }
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gde.data.observation import OBJECTIVE
 from gde.data.transcript import Transcript
-from gde_plugins.statefactory.rules import household, rooms, shop, text_game
+from gde_plugins.statefactory.rules import household, shop, text_game
 from gde_plugins.statefactory.rules.worlds import (
     BLOCKS,
     MAPS,
@@ -19,7 +19,6 @@ KNOWN: tuple[Rules, ...] = (
     shop.RULES,
     household.RULES,
     text_game.RULES,
-    rooms.RULES,
     MAPS,
 )
 
