@@ -1,13 +1,10 @@
-"""The parts that the study compares: reward models by the names of their printed rows,
-and planning agents.
-"""
+"""The reward models that the study compares, by the names of their printed rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from gde.data.json import Json
-from gde.data.plan import Choice, Plan
+from gde.data.plan import Choice
 from gde_plugins.reward_prediction.config import StudyConfig
-from gde_plugins.reward_prediction.domains import Domain
 from gde_plugins.reward_prediction.embedders import row_of
 
 READING_NOTHING = (
@@ -22,14 +19,8 @@ READING_NOTHING = (
     "random",
 )
 """Baselines that read no observation."""
-REACT = "react"
-REACT_REWARD = "react-reward"
-AGENTS = (REACT, REACT_REWARD)
-"""The agents of table 2, which ask a language model."""
 PUBLISHED: Mapping[str, Json] = {"embedder": "minilm", "decimals": 2}
 """Settings of StateFactory in the publication, by a language model."""
-PLANNED = ("alfworld", "scienceworld", "blocksworld")
-"""The domains of table 2."""
 
 
 def baselines(config: StudyConfig) -> list[Choice]:
@@ -72,39 +63,6 @@ def ablations(config: StudyConfig) -> list[Choice]:
     if config.model:
         found.append(_state_factory("effort-low", config, effort="low"))
     return found
-
-
-def planning(
-    config: StudyConfig, domains: Sequence[Domain], share: float, named: Choice
-) -> Mapping[str, Plan]:
-    """Table 2: the agent without and with rewards of its candidates; none without a
-    language model.
-
-    Args:
-        config: names the model. domains: the available ones. share: of the published
-        number of tasks. named: the user's settings of one agent; those of react hold
-        for react-reward as well.
-    """
-    plans: dict[str, Plan] = {}
-    for agent in AGENTS:
-        settings: dict[str, Json] = {"model": config.model} if config.model else {}
-        if named.name in (REACT, agent):
-            settings.update(named.config)
-        if not settings.get("model"):
-            continue
-        # The rewards are those of StateFactory as in table 1.
-        is_rewarded = agent == REACT_REWARD and config.model
-        judges = (_state_factory("statefactory", config),) if is_rewarded else ()
-        for domain in domains:
-            if domain.name in PLANNED:
-                plans[f"{agent}-{domain.name}"] = Plan(
-                    environment=Choice(name=domain.name),
-                    agent=Choice(name=agent, config=settings),
-                    rewards=judges,
-                    metrics=("success",),
-                    episodes=domain.tasks(share),
-                )
-    return plans
 
 
 def listed(names: str) -> list[str]:

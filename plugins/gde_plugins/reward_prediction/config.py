@@ -84,7 +84,3 @@ class StudyConfig:
     """Embedders to compare with hashed words, joined by +: minilm, or folders of
     models; that of a published embedder, e.g. all-mpnet-base-v2, fills its row.
     """
-    agents: bool = False
-    """Also run table 2: an agent of the language model, without and with rewards of its
-    candidates. `--agent react --set agent.history=2` changes its settings.
-    """

@@ -31,5 +31,4 @@ def _rows(table: str, source: str) -> dict[str, Row]:
 
 TABLE_1: Mapping[str, Row] = _rows("table_1", MAIN)
 ABLATIONS: Mapping[str, Row] = _rows("ablations", ABLATION)
-GAINS: Mapping[str, float] = _NUMBERS["gains"]
 TRIPLETS: Mapping[str, float] = _NUMBERS["triplets"]

@@ -1,4 +1,4 @@
-"""Tables 1 and 2 and the ablations of Shen et al. (2026): measured numbers beside the
+"""Table 1 and the ablations of Shen et al. (2026): measured numbers beside the
 published ones.
 """
 
@@ -26,16 +26,11 @@ from gde.numerics.leaderboard import (
 from gde.parts.context import Context
 from gde.parts.reproduction import Comparison, Run
 from gde_plugins.reward_prediction.baselines import (
-    AGENTS,
-    PLANNED,
-    REACT,
-    REACT_REWARD,
     READING_NOTHING,
     ablations,
     as_in_table_1,
     baselines,
     listed,
-    planning,
 )
 from gde_plugins.reward_prediction.config import StudyConfig
 from gde_plugins.reward_prediction.cost import estimates, n_tasks
@@ -53,7 +48,6 @@ from gde_plugins.reward_prediction.measured import (
 )
 from gde_plugins.reward_prediction.published import (
     ABLATIONS,
-    GAINS,
     MAIN,
     TABLE_1,
     TRIPLETS,
@@ -63,21 +57,19 @@ from gde_plugins.reward_prediction.published import (
 NAME = "rewardbench"
 TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
-PLANNING = "success of planning agents (table 2)"
-TABLE_2 = "Shen et al. (2026), table 2"
 QWEN = ("judge-brief", "judge-thinking")
 """The judges of another language model."""
 EQ_14 = "Shen et al. (2026), eq. 14"
 
 
 class RewardPredictionStudy:
-    """Implements `gde.parts.reproduction.Reproduction` and `Foresees`.
+    """Implements `Reproduction`, `Foresees` and `Agentless` of `gde.parts.reproduction`.
 
     One run of all reward models, ablations included, over all available domains, one
-    condition a domain; with `agents`, also one run for each planning agent and domain of
-    table 2. The first replays records, so that its agent plays no part. In the others,
-    the user may give one of the agents settings of its own.
+    condition a domain. It replays records, so that no agent plays a part.
     """
+
+    agentless = True
 
     def __init__(self, config: StudyConfig, context: Context) -> None:
         """Choose the domains.
@@ -104,7 +96,7 @@ class RewardPredictionStudy:
             reasons = "; ".join(self._unavailable.values())
             raise GdeError(f"rewardbench: no domain is available: {reasons}")
 
-    def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
+    def plans(self, scale: float, _: Choice) -> Mapping[str, Plan]:
         """Scaled, they have that share of the published pairs of every domain, or of
         the tasks of the data.
         """
@@ -119,10 +111,7 @@ class RewardPredictionStudy:
             for embedder in listed(config.embedders):
                 embedders.setdefault(row_of(embedder), embedder)
             metrics += map(_probe, embedders.values())
-        plans = {NAME: self._plan(share, rewards, metrics)}
-        if config.agents:
-            plans.update(planning(config, self._domains, share, agent))
-        return plans
+        return {NAME: self._plan(share, rewards, metrics)}
 
     def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
         """Of every reward model that asks a language model, before anything is made or
@@ -144,7 +133,6 @@ class RewardPredictionStudy:
             ablated += self._as_in_table_1(runs)
             rows += self._table(ablated, board, ABLATIONS, ABLATED)
             rows += _triplets(measured)
-        rows += self._planned(runs)
         return rows
 
     def figures(self, _: Mapping[str, Run]) -> Sequence[Figure]:
@@ -215,9 +203,6 @@ class RewardPredictionStudy:
         for label in dict.fromkeys((*printed, *judged)):
             row = printed.get(label, Row(label, MAIN, {}))
             title = row.title
-            if ways := _made_by(measured, label):
-                title += f"; ours: {ways}"
-
             differs = _differs(label, self._config.model)
             found: dict[str, Measurement] = {}
             for domain in DOMAINS.values():
@@ -274,42 +259,6 @@ class RewardPredictionStudy:
                 if one.where.get("reward") == "statefactory":
                     yield replace(one, where={**one.where, "reward": label})
 
-    def _planned(self, runs: Mapping[str, Run]) -> Iterator[Comparison]:
-        """Table 2, of which the text prints two gains only."""
-        for domain in PLANNED:
-            title = DOMAINS[domain].title
-            found = {agent: self._success(runs, agent, domain) for agent in AGENTS}
-            for agent, ours in found.items():
-                yield Comparison(
-                    quantity=f"{agent}, {title}",
-                    paper=None,
-                    ours=ours,
-                    source=TABLE_2,
-                    table=PLANNING,
-                )
-            yield Comparison(
-                quantity=f"gain of {REACT_REWARD} over {REACT}, {title}",
-                paper=GAINS.get(domain),
-                ours=_gain(found[REACT], found[REACT_REWARD]),
-                source=TABLE_2,
-                table=PLANNING,
-            )
-
-    def _success(self, runs: Mapping[str, Run], agent: str, domain: str) -> Measurement:
-        run = runs.get(f"{agent}-{domain}")
-        if run is not None:
-            for one in run.result.measurements:
-                if one.name == "success" and not one.where:
-                    return one
-
-        reason = "agents were not run: --set study.agents=true"
-        if self._config.agents:
-            reason = "it needs a language model: --set study.model=hf:PATH_OR_ID or openai:MODEL@URL"
-            if domain not in {each.name for each in self._domains}:
-                unnamed = f"its domain was not run: --set study.domains={domain}"
-                reason = self._unavailable.get(domain, unnamed)
-        return unmeasured("success", reason, unit="share")
-
 
 def _differs(label: str, model: str) -> str:
     """What is other than in the publication in the way in which a row is found."""
@@ -331,30 +280,6 @@ def _missing(unjudged: Measurement | None) -> str:
 def _probe(embedder: str) -> Choice:
     alias = f"triplets-{row_of(embedder)}"
     return Choice(name="triplets", alias=alias, config={"embedder": embedder})
-
-
-def _gain(without: Measurement, rewarded: Measurement) -> Measurement:
-    if without.value is None or rewarded.value is None:
-        return unmeasured("gain", without.reason or rewarded.reason, unit="share")
-    return Measurement(
-        name="gain",
-        value=rewarded.value - without.value,
-        unit="share",
-        n=min(without.n, rewarded.n),
-    )
-
-
-def _made_by(measured: Sequence[Measurement], label: str) -> str:
-    """The ways in which a reward model's numbers were made, in all domains together."""
-    ways: dict[str, None] = {}
-    for one in measured:
-        made_by = one.where.get("made by")
-        if made_by and one.where.get("reward") == label:
-            reader, _, embedder = str(made_by).partition("; embedder ")
-            reader, _, _ = reader.partition(",")
-            reader, _, _ = reader.partition(" for ")
-            ways[" and ".join(filter(None, (reader, row_of(embedder))))] = None
-    return ", ".join(ways)
 
 
 def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:

@@ -3,7 +3,6 @@ is none.
 """
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -62,20 +61,18 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(
             line.ours.value is not None
             or "this reward model was not in the run" in line.ours.reason
         )
-    ours = "ours: rules and words, BlocksWorld"
-    factory = rows[f"StateFactory, gpt-oss-20b; {ours}"].ours
+    factory = rows["StateFactory, gpt-oss-20b, BlocksWorld"].ours
     assert factory.value is not None and factory.n == 3
-    assert "read by rules" in rows[f"StateFactory, gpt-oss-20b; {ours}"].differs
+    assert "read by rules" in rows["StateFactory, gpt-oss-20b, BlocksWorld"].differs
     assert not rows["monotonic, BlocksWorld"].differs
-    assert rows[f"level 4, attributes; {ours}"].ours.value == factory.value
-    assert rows[f"mine; {ours}"].ours.value is not None
+    assert rows["level 4, attributes, BlocksWorld"].ours.value == factory.value
+    assert rows["mine, BlocksWorld"].ours.value is not None
     assert all(
         rows[f"{each}, BlocksWorld"].ours.n == 3
         for each in ("monotonic", "clock", "goal-clock", "unrepeated", "constant")
     )
     assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
     assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
-    assert "study.agents=true" in rows["react, AlfWorld"].ours.reason
     # What is finished is kept.
     before = (tmp_path / "study" / NAME / "run.sqlite").stat().st_mtime_ns
     assert reproduce(request, tmp_path / "study").rows == found.rows
@@ -204,51 +201,6 @@ def test_without_data_only_what_needs_no_simulator_is_made_unless_it_is_named() 
             1.0, Choice(name="random")
         )
     } == {NAME}
-
-
-def test_the_agents_of_table_2_are_plans_of_their_own() -> None:
-    config = StudyConfig(
-        domains="blocksworld", agents=True, model="hf:m", ablations=False
-    )
-    react = Choice(name="react", config={"history": 2})
-    plans = RewardPredictionStudy(config, PlainContext()).plans(0.1, react)
-    agents = {f"{name}-blocksworld": name for name in ("react", "react-reward")}
-    assert {*plans} == {NAME, *agents}
-    for name, plan in plans.items():
-        settings = {"model": "hf:m", "history": 2}
-        assert name == NAME or plan.agent == Choice(name=agents[name], config=settings)
-        # What judges the agents' candidates is StateFactory as in table 1.
-        if agents.get(name) == "react-reward":
-            (judge,) = plan.rewards
-            assert (judge.name, judge.config["model"]) == ("statefactory", "hf:m")
-            assert judge.config["embedder"] == "minilm"
-        elif name != NAME:
-            assert not plan.rewards
-    without = RewardPredictionStudy(replace(config, model=""), PlainContext()).plans(
-        0.1, Choice(name="random")
-    )
-    assert {*without} == {NAME}
-
-
-def test_planning_agents_ask_a_number_that_is_not_foreseen() -> None:
-    settings = {"domains": "blocksworld", "agents": True, "model": "hf:m"}
-    found = foresee(Request(name=NAME, settings=settings))
-    calls = {one.calls for one in found if one.plan == "react-reward-blocksworld"}
-    assert calls == {None}
-
-
-def test_table_2_says_what_was_found_what_is_printed_and_what_is_missing(
-    tmp_path: Path,
-) -> None:
-    settings = {"domains": "blocksworld", "agents": True, "ablations": False}
-    request = Request(name=NAME, settings=settings, scale=0.004)
-    found = reproduce(request, tmp_path / "study")
-    rows = {row.quantity: row for row in found.rows if row.table.endswith("(table 2)")}
-    assert "it needs a language model" in rows["react, BlocksWorld"].ours.reason
-    assert "study.domains=alfworld" in rows["react, AlfWorld"].ours.reason
-    gains = {name: row for name, row in rows.items() if name.startswith("gain")}
-    assert [row.paper for row in gains.values()] == [0.2164, 0.124, None]
-    assert all(row.ours.reason for row in gains.values())
 
 
 def test_the_command_tells_and_stops(data: Path, tmp_path: Path) -> None:
