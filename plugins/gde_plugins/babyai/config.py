@@ -126,8 +126,6 @@ class StudyConfig:
     """Reading of answers in the tables: lenient, with unusable answers as 0; or as the
     published harness, which takes the first marker and leaves unusable answers out.
     """
-    release: Release = "3.0"
-    """Release of minigrid whose worlds are generated."""
     agents: tuple[str, ...] = ("babyai-blind",)
     """Other agents that answer the three tasks, a column each."""
     models: tuple[ModelName, ...] = ()

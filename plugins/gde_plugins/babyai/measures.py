@@ -182,13 +182,6 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             headline=False,
         ),
         Measure(
-            "decompose.within.*",
-            "Success with at most * added subgoals",
-            "share",
-            "more",
-            group=DECOMPOSE,
-        ),
-        Measure(
             "decompose.added",
             "Subgoals added by the expert",
             "count",

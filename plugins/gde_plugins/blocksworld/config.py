@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from annotated_types import Ge, Interval
 
 from gde.offers import FilePath
 from gde_plugins.blocksworld.wording import Wording
 
-BLOCKS, GOAL = 4, "towers"
+BLOCKS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,10 +18,6 @@ class BlocksworldConfig:
 
     blocks: Annotated[int, Interval(ge=2, le=50)] = BLOCKS
     """Number of blocks of a random problem."""
-    goal: Literal["towers", "part"] = "towers"
-    """Goal of a random problem: towers, every on-relation of an arrangement, as in
-    PlanBench; or part, a random half of these relations.
-    """
     problems: FilePath | None = None
     """Folder of PDDL problems (`*.pddl`, at any depth), used once each instead of
     random ones. A domain beside them, or above them within the folder, defines their
@@ -37,10 +33,8 @@ class BlocksworldConfig:
     """Maximum number of turns as a multiple of the optimal plan's length, rounded up."""
 
     def __post_init__(self) -> None:
-        if self.problems is not None and (self.blocks, self.goal) != (BLOCKS, GOAL):
-            raise ValueError(
-                "neither env.blocks nor env.goal with env.problems, whose folder defines both"
-            )
+        if self.problems is not None and self.blocks != BLOCKS:
+            raise ValueError("no env.blocks with env.problems, whose files define them")
 
     def turns(self, steps: int) -> int:
         """Return the maximum number of turns for an optimal plan of `steps` actions."""

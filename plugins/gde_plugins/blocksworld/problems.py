@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
-from math import ceil
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -22,6 +21,8 @@ from gde_plugins.blocksworld.problem import Problem, read_pddl
 SETTING = "env.problems"
 NAMES = (*ascii_lowercase, *(f"{letter}2" for letter in ascii_lowercase))
 """Of the blocks of random problems."""
+TOWERS = "towers"
+"""Part of the names of random streams."""
 REDRAWN = 64
 """Goals that are drawn beside the one of a problem."""
 
@@ -104,10 +105,10 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
 
     The goal does not hold at first.
     """
-    rng = generator(seed, "blocksworld", config.blocks, config.goal)
+    rng = generator(seed, "blocksworld", config.blocks, TOWERS)
     while True:
         start = random_arrangement(config.blocks, rng)
-        goal = random_goal(config, rng)
+        goal = random_goal(config.blocks, rng)
         if not goal.holds(start):
             # Seeds that draw the same problem give the same world, so the name does not
             # hold the seed.
@@ -115,14 +116,10 @@ def random_problem(config: BlocksworldConfig, seed: int) -> Problem:
             return Problem(name="random", blocks=blocks, start=start, goal=goal)
 
 
-def random_goal(config: BlocksworldConfig, rng: np.random.Generator) -> Goal:
-    """Ask for a random arrangement, or for a random half of it."""
-    end = random_arrangement(config.blocks, rng)
+def random_goal(n_blocks: int, rng: np.random.Generator) -> Goal:
+    """Ask for every on-relation of a random arrangement, as PlanBench does."""
+    end = random_arrangement(n_blocks, rng)
     under = {block: support for block, support in enumerate(end) if support != TABLE}
-    if config.goal == "part":
-        n_kept = ceil(len(under) / 2)
-        kept = rng.permutation(sorted(under))[:n_kept]
-        under = {block: under[block] for block in sorted(kept.tolist())}
     return Goal(under=under)
 
 
@@ -131,10 +128,10 @@ def redrawn(config: BlocksworldConfig, problem: Problem, seed: int) -> list[Prob
 
     The draws depend on the seed and the start, not on the goal of the problem.
     """
-    rng = generator(seed, "blocksworld goals", config.blocks, config.goal)
+    rng = generator(seed, "blocksworld goals", config.blocks, TOWERS)
     problems: list[Problem] = []
     while len(problems) < REDRAWN:
-        goal = random_goal(config, rng)
+        goal = random_goal(config.blocks, rng)
         if not goal.holds(problem.start):
             problems.append(replace(problem, goal=goal))
     return problems

@@ -140,8 +140,6 @@ def test_the_facts_of_a_decomposition_are_what_one_counts() -> None:
         names = [f"decompose.{name}{way}" for name in rates]
         assert [found[name] for name in names] == [*rates.values()]
     assert found["decompose.comprehension.published"] is None
-    within = [found[f"decompose.within.{most}"] for most in (0, 3, 4, 30)]
-    assert within == [0, 0, 1, 1]
     assert (found["decompose.added"], found["sa"]) == (4, 7)
 
 

@@ -65,9 +65,8 @@ def environment(path: Path) -> BlocksworldEnvironment:
 
 def test_what_is_written_is_read_again() -> None:
     for seed in range(20):
-        config = BlocksworldConfig(
-            blocks=int(np.random.default_rng(seed).integers(2, 9)), goal="part"
-        )
+        n_blocks = int(np.random.default_rng(seed).integers(2, 9))
+        config = BlocksworldConfig(blocks=n_blocks)
         problem = random_problem(config, seed)
         again = read_pddl(write_pddl(problem), problem.name, Terms())
         assert (again, again.id) == (problem, problem.id)

@@ -316,7 +316,8 @@ def test_a_broken_line_is_named_before_anything_runs(
 def test_a_file_may_hold_a_list_or_drawn_mazes(tmp_path: Path) -> None:
     maze = "######\n#S   #\n#.##.#\n#...G#\n######\n"
     file = tmp_path / "mazes.txt"
-    file.write_text(f"\n{maze}\n\n{maze}", encoding="utf-16")
+    of_maze_dataset = maze.replace("G", "E").replace("#...E", "#XXXE")
+    file.write_text(f"\n{maze}\n\n{of_maze_dataset}", encoding="utf-16")
     first, second = read_origins(file)
     assert (first.record, second.record) == ("line 2", "line 9")
     assert first.grid.rows == ("######", "#____#", "#_##_#", "#____#", "######")

@@ -8,7 +8,6 @@ from gde_plugins.babyai.scoring.answers import (
     Answer,
     Pick,
     Rate,
-    Score,
     recorded,
     score,
     share,
@@ -19,9 +18,6 @@ from gde_plugins.babyai.tasks.blind import ANSWERS
 from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
-
-CURVE = (0, 1, 2, 3, 4, 6, 8, 10, 15, 20, 30)
-"""Numbers of added subgoals of the assistance curve."""
 
 
 def _distance_if_wrong(one: Answer) -> float | None:
@@ -69,16 +65,6 @@ plan = questions(
 """Success and efficiency, which is 0 without success."""
 
 
-def _within(most: int) -> Score:
-    """The share of missions fulfilled with at most so many additions."""
-
-    def pick(one: Answer) -> float:
-        added = one.number("added")
-        return one.number("score") == 1 and added is not None and added <= most
-
-    return share(f"decompose.within.{most}", pick)
-
-
 decompose = questions(
     "decompose",
     ANSWERS[Decompose],
@@ -89,7 +75,7 @@ decompose = questions(
         Rate("decompose.aci", "aci"),
         Rate("decompose.aci_defined", "aci_defined", published=False),
     ),
-    scores=(score("decompose.added", recorded("added")), *map(_within, CURVE)),
+    scores=(score("decompose.added", recorded("added")),),
     broken_down=(
         "decompose.comprehension",
         "decompose.precision",

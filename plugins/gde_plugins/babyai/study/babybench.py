@@ -112,7 +112,6 @@ class BabyBenchStudy:
         config: dict[str, Json] = {
             "level": list(levels),
             "seeds": list(seeds),
-            "release": self._config.release,
         }
         return Plan(
             environment=Choice(name=f"babyai-{task}", config=config),

@@ -57,16 +57,9 @@ TOKEN = re.compile(
 )
 HASH = re.compile(r"^[ \t]*#+[ \t]+[^\n(<]*$", re.MULTILINE)
 BECAUSE = re.compile(r",?\s+(?:because|since|so that)\b[^\n]*", re.IGNORECASE)
-ASIDE = re.compile(
-    r"\((?![^()]*(?:goal|next|open|close|drop|pick|none))[^()\d]*[a-z]{2}[^()\d]*\)",
-    re.IGNORECASE,
-)
 SURENESS = re.compile(r"[\[(]\s*\d+\s*%[^\])]*[\])]")
 CASE = re.compile(
     r"^[ \t]*(?:if|otherwise|else)\b[^\n]*:[ \t]*$", re.MULTILINE | re.IGNORECASE
-)
-THING = re.compile(
-    r",\s*(?:the |a )?(?:\w+ )?(?:box|ball|key|door|object)(?=\s*[)\]])", re.IGNORECASE
 )
 TOLD_IN = re.compile(TOLD, re.IGNORECASE | re.MULTILINE)
 UNSURE = re.compile(r"\b(?:or|if|either|not|unless|maybe|depending)\b", re.IGNORECASE)
@@ -128,7 +121,7 @@ def _beginning(part: str) -> tuple[Step, ...] | None:
 def _steps(region: str) -> tuple[Step, ...] | None:
     """The subgoals of a text that says nothing else; None where it does, or has none."""
     text = without_comments(region)
-    for aside in (ASIDE, THING, BECAUSE, SURENESS):
+    for aside in (BECAUSE, SURENESS):
         text = aside.sub("", text)
     if UNSURE.search(text):
         return None

@@ -48,7 +48,6 @@ KEY = (
 )
 WITH_KEY = re.compile(rf"{KEY}{NUMBER}", re.IGNORECASE)
 LETTER = re.compile(rf"(?i:{KEY})([{LETTERS}])\b")
-DEGREES = re.compile(r"(?<!\d)-?\d{1,4}\s*(?:\u00b0|deg(?:rees?)?\b)", re.IGNORECASE)
 ANY_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 SUBJECT = re.compile(
     r"\b(?:(?P<thing>ball|key|box|door|goal|wall)s?|agent\w*|it|its|i|robot|end|state)\b"
@@ -100,7 +99,7 @@ def _sentence(text: str) -> str:
 
 def _state(part: str) -> AgentState | None:
     """The one state in a part that says nothing else in numbers."""
-    part = NOT_BUT.sub("", DEGREES.sub("", without_comments(part)))
+    part = NOT_BUT.sub("", without_comments(part))
     if DENIED.search(part) or UNSURE.search(part):
         return None
     if three := THREE.fullmatch(part):

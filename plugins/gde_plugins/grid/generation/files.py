@@ -45,6 +45,8 @@ LINE = TypeAdapter(Line)
 SETTING = "env.grids"
 FREE = str.maketrans("._ SG", "_____")
 """The free cells of a plain-text maze, in our symbol."""
+MAZE_DATASET = str.maketrans("EX", "G.")
+"""The end and the path of mazes that `maze-dataset` writes."""
 
 
 def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
@@ -126,8 +128,8 @@ def _records(file: ForeignFile, text: str) -> Iterator[tuple[int, object]]:
 
 
 def _mazes(file: ForeignFile, lines: Sequence[str]) -> Iterator[tuple[int, object]]:
-    """Yield plain-text mazes of # (wall), . or blank (free), S (start) and G (goal),
-    named by the lines that they begin in.
+    """Yield plain-text mazes of # (wall), . or blank (free), S (start) and G or E
+    (goal), named by the lines that they begin in.
     """
     numbered = enumerate(lines, start=1)
     for is_drawn, group in groupby(numbered, lambda line: bool(line[1].strip())):
@@ -135,7 +137,7 @@ def _mazes(file: ForeignFile, lines: Sequence[str]) -> Iterator[tuple[int, objec
         if not is_drawn:
             continue
         width = max(map(len, drawn))
-        rows = [line.ljust(width) for line in drawn]
+        rows = [line.ljust(width).translate(MAZE_DATASET) for line in drawn]
         cells = "".join(rows)
         for symbol in "SG":
             if cells.count(symbol) != 1:
