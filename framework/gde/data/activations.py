@@ -24,7 +24,11 @@ class CaptureRequest:
     embeddings.
     """
     positions: tuple[str, ...] = ("pre", "post")
-    """Names of token positions of a completion (`Completion.positions`)."""
+    """Names of token positions of a completion (`Completion.positions`), or of events
+    (`gde.data.events`).
+    """
+    events: str = ""
+    """The form in which the model writes events; empty where none is read."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

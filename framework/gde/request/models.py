@@ -142,26 +142,29 @@ def with_model_settings(plan: Plan, settings: Mapping[str, Mapping[str, Json]]) 
 def with_weights(
     plans: Mapping[str, Plan], weights: str, catalogue: Catalogue
 ) -> dict[str, Plan]:
-    """The plans with these local weights in every probe that reads activations and
-    names none of its own; as they are where `weights` is empty.
+    """The plans with these local weights in every probe and metric that reads
+    activations and names none of its own; as they are where `weights` is empty.
 
     Raises:
-        ConfigError: no probe takes weights.
+        ConfigError: none takes weights.
     """
     if not weights:
         return dict(plans)
     found = {}
     takers = 0
     for name, plan in plans.items():
-        probes = []
-        for probe in plan.probes:
-            config = catalogue.find("probe", probe.name).offer.config
-            given = {}
-            if field := weights_field(config):
-                given[field] = weights
-                takers += 1
-            probes.append(replace(probe, config={**given, **probe.config}))
-        found[name] = replace(plan, probes=tuple(probes))
+        given: dict[str, tuple[Choice, ...]] = {}
+        for kind, choices in (("probe", plan.probes), ("metric", plan.metrics)):
+            parts = []
+            for choice in choices:
+                config = catalogue.find(kind, choice.name).offer.config
+                own = dict(choice.config)
+                if field := weights_field(config):
+                    takers += 1
+                    own = {field: weights, **own}
+                parts.append(replace(choice, config=own))
+            given[f"{kind}s"] = tuple(parts)
+        found[name] = replace(plan, probes=given["probes"], metrics=given["metrics"])
     if not takers:
         raise ConfigError("--weights: no probe reads activations; add --probe NAME")
     return found

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
+from gde.data.events import EVENTS, PREFIX
 from gde.data.how import How
 from gde.errors import GdeError
 from gde.offers import WeightsName
@@ -25,6 +26,13 @@ Position = Literal["pre", "post", "reasoning"]
 Depth = Literal["early", "middle", "late", "all"]
 THIRDS = {"early": 1, "middle": 2, "late": 3}
 """Depth to the number of thirds of the layers up to it."""
+EVENT_FORM = (
+    r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
+    r"(?: path \d+,\d+ (?P<move>\d+,\d+)(?: (?P<last>\d+,\d+))*)?"
+)
+"""The form in which nano's reasoning comes to its events. Of a group that is repeated, the
+last match counts.
+"""
 PENALTIES = tuple(10.0**power for power in range(-6, 7))
 
 Index = Annotated[int, Ge(0)]
@@ -60,9 +68,15 @@ class ReadingConfig:
     """Local weights of a served model, e.g. hf:PATH_OR_ID, which replay its answers;
     empty if the agent's model gives activations itself.
     """
-    positions: tuple[Position, ...] = ("pre", "post")
-    """Token positions to probe: before and after the reasoning, or all of its tokens.
-    Each position has its own probe.
+    positions: tuple[Position | Literal["course"], ...] = ("pre", "post")
+    """Token positions to probe: before and after the reasoning, or all of its tokens;
+    `course` stands for the six events of the course, a token each. Each position has
+    its own probe.
+    """
+    events: str = EVENT_FORM
+    """Regular expression of the form in which the model writes events: a group each for
+    the first mention of `agent`, `goal` and `move`, for the `last` step and, in models
+    without a template that closes their reasoning, for `after`. The default is nano's.
     """
     device: Annotated[str, How] = "cpu"
     """Device of the training, e.g. cpu or cuda."""
@@ -74,6 +88,7 @@ class ReadingConfig:
             has_repeats = len(set(chosen)) != len(chosen)
             if has_repeats or not chosen:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
+        check_pattern("events", self.events)
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """Return the chosen layers of this model at the chosen positions.
@@ -94,7 +109,13 @@ class ReadingConfig:
             for index in _layers(chosen, model):
                 if index not in layers:
                     layers.append(index)
-        return CaptureRequest(layers=tuple(layers), positions=self.positions)
+        if "course" not in self.positions:
+            return CaptureRequest(layers=tuple(layers), positions=self.positions)
+        positions = [each for each in self.positions if each != "course"]
+        positions += [PREFIX + event for event in EVENTS]
+        return CaptureRequest(
+            layers=tuple(layers), positions=tuple(positions), events=self.events
+        )
 
 
 def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
@@ -251,7 +272,7 @@ class CausesConfig:
     """
 
     def __post_init__(self) -> None:
-        _check_pattern("causes", self.reasoning)
+        check_pattern("causes.reasoning", self.reasoning)
 
 
 STATEMENTS = (
@@ -272,7 +293,7 @@ class ErrorsConfig:
     """
 
     def __post_init__(self) -> None:
-        _check_pattern("errors", self.reasoning)
+        check_pattern("errors.reasoning", self.reasoning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -283,11 +304,11 @@ class FollowingConfig:
     """As `errors.reasoning`."""
 
     def __post_init__(self) -> None:
-        _check_pattern("following", self.reasoning)
+        check_pattern("following.reasoning", self.reasoning)
 
 
-def _check_pattern(part: str, pattern: str) -> None:
-    """Check the regular expression of a part.
+def check_pattern(field: str, pattern: str) -> None:
+    """Check the regular expression of a field.
 
     Raises:
         GdeError: it is none.
@@ -296,5 +317,5 @@ def _check_pattern(part: str, pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise GdeError(
-            f"{part}.reasoning: {pattern!r} is no regular expression: {error}"
+            f"{field}: {pattern!r} is no regular expression: {error}"
         ) from error

@@ -1,0 +1,81 @@
+"""The metric `events`: at which tokens of its reasoning a model says what."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gde.data.events import EVENTS, Found
+from gde.data.evidence import Evidence
+from gde.data.result import Measurement
+from gde.numerics.episodes import finished, unmeasured
+from gde.parts.context import Context
+from gde_plugins.course.config import EventsConfig
+from gde_plugins.course.turns import answering, located
+
+NO_MODEL = "no model of the run gives activations"
+NO_TOKENS = "the answer cannot be replayed"
+Key = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Events:
+    """Find the events of every turn.
+
+    - "events.found": share of the turns with an answer that have the event.
+    - "events.missing": number of the others, by reason.
+    """
+
+    config: EventsConfig
+    context: Context
+
+    def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
+        found = self._found(evidence)
+        if not found:
+            return [unmeasured("events.found", NO_MODEL)]
+        return [*_counts([*found.values()])]
+
+    def remarks(self, evidence: Evidence) -> Mapping[Key, str]:
+        """The events of each turn, with the place of their token in the answer."""
+        return {key: _line(one) for key, one in self._found(evidence).items()}
+
+    def _found(self, evidence: Evidence) -> dict[Key, Found]:
+        episodes = finished(evidence)
+        name = self.config.weights or answering(episodes)
+        model: Any = self.context.model(name) if name else None
+        if model is None or not model.info.n_layers:
+            return {}
+        found = {}
+        for trajectory in episodes:
+            for turn in trajectory.turns:
+                completion = turn.decision.completion
+                if completion is not None:
+                    answer = located(completion, self.config.events, model)
+                    nothing = Found(reasons=dict.fromkeys(EVENTS, NO_TOKENS))
+                    key = str(trajectory.key), turn.index
+                    found[key] = answer[1] if answer else nothing
+        return found
+
+
+def _counts(turns: Sequence[Found]) -> Iterator[Measurement]:
+    for event in EVENTS:
+        n_found = sum(event in found.tokens for found in turns)
+        where = {"event": event}
+        share = n_found / len(turns)
+        yield Measurement(name="events.found", value=share, n=len(turns), where=where)
+        reasons = Counter(found.reasons.get(event, "") for found in turns)
+        del reasons[""]
+        for reason, count in sorted(reasons.items()):
+            labels = {**where, "why": reason}
+            yield Measurement(
+                name="events.missing", value=count, n=len(turns), where=labels
+            )
+
+
+def _line(found: Found) -> str:
+    first = found.tokens.get("before", 0)
+    events = [
+        f"{event} {found.said.get(event, '')}".rstrip() + f" at token {token - first}"
+        for event, token in found.tokens.items()
+    ]
+    return f"events: {', '.join(events)}"

@@ -1,0 +1,92 @@
+"""The figure of a course: events on the axis, a panel for each thing that is read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gde.data.events import EVENTS
+from gde.data.figure import Figure
+from gde.data.result import Measurement
+from gde.reporting.drawing import BLUE
+from gde_plugins.course.sources import FOREIGN, MODEL, RANDOM, TEXT
+
+TITLES: Mapping[str, str] = {
+    "agent": "the agent's cell",
+    "goal": "the goal's cell",
+    "action": "the move taken",
+}
+COLOURS = {MODEL: BLUE, TEXT: "#b26f00", FOREIGN: "#8e44ad"}
+GREY = "#8a929a"
+
+
+def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
+    """Draw what is found at each event; None where nothing is."""
+    lines: list[dict[str, Any]] = []
+    bands: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in numbers:
+        thing, event = str(one.where.get("thing")), str(one.where.get("event"))
+        if one.name != "course.found" or one.value is None or thing not in TITLES:
+            continue
+        at = {"thing": TITLES[thing], "event": event}
+        source = str(one.where["source"])
+        if source in COLOURS:
+            lines.append({**at, "source": source, "found": one.value})
+        else:
+            band = bands.setdefault((thing, event), at)
+            band[source.removeprefix(RANDOM).strip(", ") or "mean"] = one.value
+    if not lines:
+        return None
+
+    x = {
+        "field": "event",
+        "type": "ordinal",
+        "sort": [*EVENTS],
+        "title": None,
+        "axis": {"labelAngle": -45},
+    }
+    y = {"field": "found", "type": "quantitative", "title": "found in held-out worlds"}
+    scale = {"domain": [0, 1]}
+    colour = {
+        "field": "source",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": [*COLOURS], "range": [*COLOURS.values()]},
+    }
+    spec: dict[str, Any] = {
+        "data": {"values": [*bands.values(), *lines]},
+        "facet": {
+            "field": "thing",
+            "type": "nominal",
+            "title": None,
+            "sort": [*TITLES.values()],
+        },
+        "spec": {
+            "width": 190,
+            "height": 200,
+            "layer": [
+                {
+                    "mark": {"type": "area", "color": GREY, "opacity": 0.3},
+                    "encoding": {
+                        "x": x,
+                        "y": {**y, "field": "least", "scale": scale},
+                        "y2": {"field": "greatest"},
+                    },
+                },
+                {
+                    "mark": {"type": "line", "point": True},
+                    "encoding": {
+                        "x": x,
+                        "y": {**y, "scale": scale},
+                        "color": colour,
+                        "strokeDash": {"field": "source", "type": "nominal"},
+                    },
+                },
+            ],
+        },
+    }
+    return Figure(
+        title="Course of beliefs",
+        caption="Share of held-out worlds in which a reader of its own finds each thing at each event. Grey: all"
+        " random initialisations, at the same tokens. Text: readers of the cells named by then. Foreign prompt: the"
+        " model's activations at the same text, after another world's prompt.",
+        spec=spec,
+    )

@@ -1,0 +1,99 @@
+"""The turns of a course: the first of each world, with what is true, done and said."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from gde.data.activations import TokenSequence
+from gde.data.cell_map import CellMap
+from gde.data.completion import Completion
+from gde.data.events import Found, find_events
+from gde.data.trajectory import Trajectory
+from gde.errors import CannotReplay
+from gde.parts.language_model import Retokenizer, WhiteBox
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CourseTurn:
+    """A turn that can be replayed."""
+
+    world: str
+    """The cluster."""
+    sequence: TokenSequence
+    """All its tokens, with its events as positions."""
+    n_prompt: int
+    """Tokens of the prompt."""
+    found: Found
+    map: CellMap
+    optimal: tuple[str, ...]
+    action: str | None
+
+    def after_prompt(self, other: "CourseTurn") -> TokenSequence:
+        """The same completion after the prompt of another turn."""
+        moved = other.n_prompt - self.n_prompt
+        prompt = other.sequence.tokens[: other.n_prompt]
+        completion = self.sequence.tokens[self.n_prompt :]
+        positions = {
+            name: (token + moved,) for name, (token,) in self.found.positions.items()
+        }
+        return TokenSequence(tokens=prompt + completion, positions=positions)
+
+
+def answering(trajectories: Iterable[Trajectory]) -> str:
+    """The model that gave the first answer; empty where none did."""
+    for trajectory in trajectories:
+        for turn in trajectory.turns:
+            if turn.decision.completion is not None:
+                return turn.decision.completion.model
+    return ""
+
+
+def located(
+    completion: Completion, pattern: str, model: WhiteBox
+) -> tuple[Completion, Found] | None:
+    """An answer in the model's tokens, with its events; None if it cannot be replayed."""
+    if not completion.positions:
+        if not isinstance(model, Retokenizer):
+            return None
+        try:
+            completion = model.retokenize(completion)
+        except CannotReplay:
+            return None
+    sequence = TokenSequence(
+        tokens=completion.prompt_tokens + completion.tokens,
+        positions=completion.positions,
+    )
+    return completion, find_events(completion, sequence, pattern, model.tokenize)
+
+
+def first_turns(
+    trajectories: Iterable[Trajectory], pattern: str, model: WhiteBox
+) -> Iterator[CourseTurn]:
+    """Yield the first turn of each world that has a true map, an optimum, and an answer
+    that can be replayed. Further turns of a world tell little more.
+    """
+    seen = set()
+    for trajectory in trajectories:
+        world = trajectory.world.cluster
+        turn = next(iter(trajectory.turns), None)
+        if world in seen or turn is None or turn.state is None or not turn.optimal:
+            continue
+        if turn.decision.completion is None:
+            continue
+        answer = located(turn.decision.completion, pattern, model)
+        if answer is None:
+            continue
+        seen.add(world)
+        completion, found = answer
+        yield CourseTurn(
+            world=world,
+            sequence=TokenSequence(
+                tokens=completion.prompt_tokens + completion.tokens,
+                positions=found.positions,
+                interventions=completion.interventions,
+            ),
+            n_prompt=len(completion.prompt_tokens),
+            found=found,
+            map=CellMap.from_record(trajectory.world, turn.state),
+            optimal=turn.optimal,
+            action=turn.decision.action,
+        )

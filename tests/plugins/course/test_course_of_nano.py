@@ -1,0 +1,167 @@
+"""The course of nano, small: its events, its numbers, and the study that shows them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import altair
+import pytest
+
+from gde import Choice, Plan, evaluate, load_evidence
+from gde.data.events import EVENTS, NO_FORM, PREFIX
+from gde.data.result import Measurement, Result
+from gde.parts.reproduction import Comparison, Run
+from gde.runs.adding import rescore
+from gde.store.folder import RunFolder
+from gde_plugins.course.config import ACTION_RISES, MAP_FALLS
+from gde_plugins.course.sources import FOREIGN, MODEL, RANDOM, TEXT
+from gde_plugins.course.study import CourseStudy
+
+pytest.importorskip("transformers", reason="needs the extra llm")
+WORLDS = 40
+SMALL = {"initialisations": 5, "splits": 5}
+
+
+def plan(**fields: object) -> Plan:
+    grids = Choice(name="grid", config={"size": 7, "density": 0.5, "horizon": 1})
+    metrics = (Choice(name="events"), Choice(name="course", config=SMALL))
+    whole = Plan(
+        environment=grids,
+        agent=Choice(name="gpt-oss"),
+        metrics=metrics,
+        episodes=WORLDS,
+    )
+    return replace(whole, **fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("course") / "nano"
+    evaluate(plan(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def result(folder: Path) -> Result:
+    return RunFolder.open(folder).read_result()
+
+
+def find(result: Result, name: str, **where: str) -> Measurement:
+    (one,) = [
+        each
+        for each in result.measurements
+        if each.name == name and each.where == where
+    ]
+    return one
+
+
+def found(result: Result, thing: str, event: str, source: str) -> float:
+    one = find(result, "course.found", thing=thing, event=event, source=source)
+    assert one.value is not None
+    return one.value
+
+
+def test_every_event_is_counted(result: Result) -> None:
+    shares = {
+        event: find(result, "events.found", event=event).value for event in EVENTS
+    }
+    assert all(shares[event] == 1 for event in EVENTS if event != "last")
+    missing = [one for one in result.measurements if one.name == "events.missing"]
+    (short,) = missing
+    assert short.value == round((1 - (shares["last"] or 0)) * WORLDS)
+
+
+def test_a_token_holds_mostly_itself(result: Result) -> None:
+    for source in (MODEL, RANDOM, TEXT, FOREIGN):
+        assert found(result, "agent", "agent", source) > 0.7
+        assert found(result, "goal", "agent", source) < 0.4
+        assert found(result, "goal", "goal", source) > 0.7
+    assert found(result, "map", "before", MODEL) > 0.9
+    assert found(result, "map", "before", TEXT) < 0.3
+    assert found(result, "map", "before", FOREIGN) < 0.3
+    assert found(result, "action", "move", MODEL) > 0.75
+
+
+def test_changes_have_their_parts_and_a_verdict(result: Result) -> None:
+    for change in (MAP_FALLS, ACTION_RISES):
+        assert find(result, "course.p", change=change).value is not None
+        for part in ("within", "beyond"):
+            find(result, f"course.change.{part}", change=change)
+    assert find(result, "course.change.text", change=ACTION_RISES).value
+    foreign = find(result, "course.change.foreign_prompt", change=ACTION_RISES)
+    assert 30 <= foreign.n <= WORLDS
+    assert find(result, "course.reorganises").value == 0
+
+
+def test_another_form_finds_no_events_and_gives_no_verdict(tmp_path: Path) -> None:
+    form = {"events": "Agent: (?P<agent>.)"}
+    metrics = (
+        Choice(name="events", config=form),
+        Choice(
+            name="course",
+            config={**SMALL, **form, "changes": ["map falls from goal to after"]},
+        ),
+    )
+    result = evaluate(plan(metrics=metrics, episodes=12), tmp_path / "run")
+    assert rescore(tmp_path / "run").measurements == result.measurements
+    assert find(result, "events.missing", event="goal", why=NO_FORM).value == 12
+    one = find(result, "course.holds", change="map falls from goal to after")
+    assert one.value is None
+    assert one.reason == "0 worlds have both events; a verdict needs 30"
+    assert find(result, "course.found", thing="map", event="goal", source=MODEL).reason
+
+
+def test_a_random_agent_has_no_course(tmp_path: Path) -> None:
+    agent = Choice(name="random")
+    with pytest.raises(Exception, match="activations"):
+        evaluate(plan(agent=agent, episodes=2), tmp_path / "run")
+
+
+def test_a_probe_reads_all_events(tmp_path: Path) -> None:
+    config = {"positions": ["course"], "size": 7}
+    probes = (Choice(name="cogmap", config=config),)
+    result = evaluate(
+        plan(probes=probes, metrics=(), episodes=12, initialisations=1, learning=False),
+        tmp_path / "run",
+    )
+    read = {
+        one.where["position"]
+        for one in result.measurements
+        if one.name == "cogmap.top1.agent" and one.value is not None
+    }
+    assert read == {PREFIX + event for event in EVENTS}
+
+
+def test_the_study_shows_changes_events_curves_and_published_numbers(
+    folder: Path, result: Result
+) -> None:
+    study = CourseStudy()
+    plans = study.plans(1.0, Choice(name="gpt-oss"))
+    assert plans["course"].environment.config["horizon"] == 1
+    run = Run(result=result, evidence=load_evidence(folder))
+    runs = {"course": run, "published": run}
+    rows = study.compare(runs)
+    of_map = [row for row in rows if row.quantity == MAP_FALLS]
+    assert of_map[0].ours == find(result, "course.change.within", change=MAP_FALLS)
+    assert {*of_map[0].others} == {
+        "beyond random",
+        "beyond text",
+        "beyond foreign prompt",
+        "p",
+        "shown",
+    }
+    cell = matching(rows, "random weights, goal", "By event: agent found")
+    assert cell.ours.value == found(result, "agent", "goal", RANDOM)
+    printed = [row.paper for row in rows if row.paper is not None]
+    assert printed == [0.75, 0.60, 0.4031, 0.5392]
+    (figure,) = study.figures(runs)
+    altair.Chart.from_dict(dict(figure.spec))
+    assert {each["event"] for each in figure.spec["data"]["values"]} == {*EVENTS}  # type: ignore
+
+
+def matching(rows: object, quantity: str, table: str) -> Comparison:
+    (one,) = [
+        row
+        for row in rows  # type: ignore[attr-defined]
+        if row.quantity == quantity and row.table == table
+    ]
+    return one
