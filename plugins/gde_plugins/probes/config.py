@@ -88,7 +88,7 @@ class ReadingConfig:
             has_repeats = len(set(chosen)) != len(chosen)
             if has_repeats or not chosen:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
-        check_pattern("events", self.events)
+        check_pattern("probe", "events", self.events)
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """Return the chosen layers of this model at the chosen positions.
@@ -111,7 +111,7 @@ class ReadingConfig:
                     layers.append(index)
         if "course" not in self.positions:
             return CaptureRequest(layers=tuple(layers), positions=self.positions)
-        positions = [each for each in self.positions if each != "course"]
+        positions: list[str] = [each for each in self.positions if each != "course"]
         positions += [PREFIX + event for event in EVENTS]
         return CaptureRequest(
             layers=tuple(layers), positions=tuple(positions), events=self.events
@@ -272,7 +272,7 @@ class CausesConfig:
     """
 
     def __post_init__(self) -> None:
-        check_pattern("causes.reasoning", self.reasoning)
+        check_pattern("causes", "reasoning", self.reasoning)
 
 
 STATEMENTS = (
@@ -293,7 +293,7 @@ class ErrorsConfig:
     """
 
     def __post_init__(self) -> None:
-        check_pattern("errors.reasoning", self.reasoning)
+        check_pattern("errors", "reasoning", self.reasoning)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,11 +304,11 @@ class FollowingConfig:
     """As `errors.reasoning`."""
 
     def __post_init__(self) -> None:
-        check_pattern("following.reasoning", self.reasoning)
+        check_pattern("following", "reasoning", self.reasoning)
 
 
-def check_pattern(field: str, pattern: str) -> None:
-    """Check the regular expression of a field.
+def check_pattern(part: str, field: str, pattern: str) -> None:
+    """Check the regular expression of a part's field.
 
     Raises:
         GdeError: it is none.
@@ -317,5 +317,5 @@ def check_pattern(field: str, pattern: str) -> None:
         re.compile(pattern)
     except re.error as error:
         raise GdeError(
-            f"{field}: {pattern!r} is no regular expression: {error}"
+            f"{part}.{field}: {pattern!r} is no regular expression: {error}"
         ) from error

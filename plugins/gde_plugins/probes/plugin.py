@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from gde.hookspecs import hookimpl
-from gde.offers import AnyOffer, Capability, MetricOffer, NoConfig, ProbeOffer
+from gde.offers import (
+    AnyOffer,
+    Capability,
+    MetricOffer,
+    NoConfig,
+    Offer,
+    ProbeOffer,
+)
 
 
 @hookimpl
@@ -55,9 +62,15 @@ def gde_probes() -> Sequence[AnyOffer]:
 
 @hookimpl
 def gde_metrics() -> Sequence[AnyOffer]:
-    """Offer the metrics of decoded maps and the causal tests."""
+    """Offer the metrics of decoded maps, the causal tests and the course of beliefs."""
     from gde_plugins.probes import measures
     from gde_plugins.probes.config import CausesConfig, ErrorsConfig, FollowingConfig
+    from gde_plugins.probes.course import measures as course
+    from gde_plugins.probes.course.config import (
+        CourseConfig,
+        EventsConfig,
+        PatchingConfig,
+    )
 
     return (
         MetricOffer(
@@ -138,5 +151,51 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     Capability.OPTIMUM,
                 }
             ),
+        ),
+        MetricOffer(
+            name="events",
+            summary="tokens at which a reasoning first mentions agent, goal and move, counted",
+            config=EventsConfig,
+            make="gde_plugins.probes.course.counting:Events",
+            measures=course.EVENTS,
+            needs=frozenset({Capability.ACTIVATIONS}),
+        ),
+        MetricOffer(
+            name="course",
+            summary="what activations tell of map and action at each event of the reasoning",
+            config=CourseConfig,
+            make="gde_plugins.probes.course.metric:BeliefCourse",
+            measures=course.COURSE,
+            needs=frozenset(
+                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
+            ),
+            imports=("torch",),
+            extra="probes",
+        ),
+        MetricOffer(
+            name="patching",
+            summary="what a changed token of the reasoning does to the answer, with the text fixed",
+            config=PatchingConfig,
+            make="gde_plugins.probes.course.patching:Patching",
+            measures=course.PATCHING,
+            needs=frozenset(
+                {Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP}
+            ),
+        ),
+    )
+
+
+@hookimpl
+def gde_reproductions() -> Sequence[AnyOffer]:
+    """Offer the course as a study."""
+    from gde_plugins.probes.course.config import CourseStudyConfig
+
+    return (
+        Offer(
+            name="telos-course",
+            summary="Map and action at each event of the reasoning, beside before and after "
+            "(Arghal et al. 2026, sections 5.1 and 5.3).",
+            config=CourseStudyConfig,
+            make="gde_plugins.probes.course.study:CourseStudy",
         ),
     )

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from gde.data.activations import TokenSequence
 from gde.data.cell_map import CellMap
@@ -9,7 +11,10 @@ from gde.data.completion import Completion
 from gde.data.events import Found, find_events
 from gde.data.trajectory import Trajectory
 from gde.errors import CannotReplay
+from gde.parts.context import Context
 from gde.parts.language_model import Retokenizer, WhiteBox
+
+NO_MODEL = "no model of the run gives activations"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,13 +43,18 @@ class CourseTurn:
         return TokenSequence(tokens=prompt + completion, positions=positions)
 
 
-def answering(trajectories: Iterable[Trajectory]) -> str:
-    """The model that gave the first answer; empty where none did."""
-    for trajectory in trajectories:
-        for turn in trajectory.turns:
-            if turn.decision.completion is not None:
-                return turn.decision.completion.model
-    return ""
+def read_model(
+    context: Context, weights: str, trajectories: Iterable[Trajectory]
+) -> Any:
+    """The white box with these weights or, without any, the one that gave the first
+    answer; None where there is none.
+    """
+    turns = chain.from_iterable(each.turns for each in trajectories)
+    answers = (turn.decision.completion for turn in turns)
+    names = (answer.model for answer in answers if answer is not None)
+    name = weights or next(names, "")
+    model = context.model(name) if name else None
+    return model if isinstance(model, WhiteBox) and model.info.n_layers else None
 
 
 def located(
@@ -88,7 +98,7 @@ def first_turns(
             world=world,
             sequence=TokenSequence(
                 tokens=completion.prompt_tokens + completion.tokens,
-                positions=found.positions,
+                positions={**completion.positions, **found.positions},
                 interventions=completion.interventions,
             ),
             n_prompt=len(completion.prompt_tokens),

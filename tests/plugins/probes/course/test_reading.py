@@ -1,16 +1,20 @@
 """Readers find what is planted at an event, and controls hold what they should alone."""
 
+import asyncio
+from dataclasses import replace
+
 import numpy as np
 
+from gde import ChatRequest, Message
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.cell_map import KINDS, CellMap, Thing
 from gde.data.events import EVENTS, NOT_SAID, PREFIX, Found
 from gde.testing.parts import PlantedModel
-from gde_plugins.course.config import THINGS
-from gde_plugins.course.reading import Truth, read, splits_of
-from gde_plugins.course.sources import foreign, own, random_weights, said
-from gde_plugins.course.turns import CourseTurn
 from gde_plugins.probes.arrays import Doubles, Floats
+from gde_plugins.probes.course.config import THINGS
+from gde_plugins.probes.course.reading import Truth, read, splits_of
+from gde_plugins.probes.course.sources import foreign, own, random_weights, said
+from gde_plugins.probes.course.turns import CourseTurn, located
 
 SIDE, WIDTH, TURNS = 5, 64, 80
 ACTIONS = ("DOWN", "LEFT", "RIGHT", "UP")
@@ -187,3 +191,20 @@ def test_initialisations_differ() -> None:
     made = turns(number=3)
     first, second = random_weights(PlantedModel(), made, 1, 2, seed=0)
     assert not np.allclose(first["before"], second["before"])
+
+
+def test_an_answer_of_a_server_is_found_in_the_weights_own_tokens() -> None:
+    model = PlantedModel()
+    request = ChatRequest(messages=(Message(role="user", content="go"),), seed=0)
+    local = asyncio.run(model.complete(request))
+    served = replace(
+        local, prompt_tokens=(), tokens=(), positions={}, prompt=request.messages
+    )
+    for completion in (local, served):
+        answer = located(completion, "(?P<agent>I) (?P<move>see)", model)
+        assert answer is not None
+        whole, found = answer
+        assert whole.tokens == local.tokens
+        assert [*found.tokens] == ["before", "agent", "move", "after"]
+    other = replace(served, n_completion=1)
+    assert located(other, "I", model) is None

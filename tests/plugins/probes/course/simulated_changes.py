@@ -1,6 +1,6 @@
 """How often changes of a course are called falsely, and how often true ones are found.
 
-`python tests/plugins/course/simulated_changes.py NETWORKS RUNS` plays the first turns of 100
+`python tests/plugins/probes/course/simulated_changes.py NETWORKS RUNS` plays the first turns of 100
 grid worlds with nano. One random network after the other takes the place of the model, beside
 19 of the others: every change that is called is false. Then activations are planted, beside 19
 random networks: nothing changes, or the same is said in another basis, or the map decays, or
@@ -25,10 +25,12 @@ from gde.seeding import generator
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.store.folder import RunFolder
-from gde_plugins.course.changes import Course, Read, reorganises
-from gde_plugins.course.config import ACTION_RISES, MAP_FALLS, Change
-from gde_plugins.course.reading import AGENT, GOAL, Truth, read, splits_of
-from gde_plugins.course.sources import (
+from gde_plugins.probes.arrays import Floats, Indices
+from gde_plugins.probes.config import EVENT_FORM
+from gde_plugins.probes.course.changes import Course, Read, reorganises
+from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS, Change
+from gde_plugins.probes.course.reading import AGENT, GOAL, Truth, read, splits_of
+from gde_plugins.probes.course.sources import (
     FOREIGN,
     MODEL,
     TEXT,
@@ -37,9 +39,7 @@ from gde_plugins.course.sources import (
     own,
     said,
 )
-from gde_plugins.course.turns import CourseTurn, first_turns
-from gde_plugins.probes.arrays import Floats, Indices
-from gde_plugins.probes.config import EVENT_FORM
+from gde_plugins.probes.course.turns import CourseTurn, first_turns
 
 LAYER = 3
 SPLITS = 15

@@ -11,11 +11,11 @@ from typing import Self
 import numpy as np
 
 from gde.data.events import EVENTS
-from gde_plugins.course.config import THINGS
-from gde_plugins.course.sources import ByEvent
-from gde_plugins.course.turns import CourseTurn
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices
 from gde_plugins.probes.config import PENALTIES
+from gde_plugins.probes.course.config import THINGS
+from gde_plugins.probes.course.sources import ByEvent
+from gde_plugins.probes.course.turns import CourseTurn
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.reader import fit_reader
 from gde_plugins.probes.fitting.ridge import fit_ridge
@@ -99,7 +99,7 @@ def read(
         if event not in inputs:
             continue
         hits = np.full((len(splits), len(THINGS), len(truth.action)), np.nan)
-        is_there = np.isfinite(inputs[event]).all(axis=1)
+        is_there: Bools = np.asarray(np.isfinite(inputs[event]).all(axis=1))
         for of_split, (train, test) in zip(hits, splits, strict=True):
             fitted, tested = train[is_there[train]], test[is_there[test]]
             if len(fitted) > 1 and len(tested):

@@ -22,9 +22,9 @@ import scipy
 from gde.data.verdict import ALPHA
 from gde.numerics.controls import compare_with_control
 from gde.numerics.stats import CONFIDENCE, Interval, adjusted, holm
-from gde_plugins.course.config import ACTION_RISES, MAP_FALLS, THINGS, Change
-from gde_plugins.course.sources import FOREIGN, MODEL, TEXT
 from gde_plugins.probes.arrays import Doubles
+from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS, THINGS, Change
+from gde_plugins.probes.course.sources import FOREIGN, MODEL, TEXT
 
 FEWEST = 30
 """Fewest worlds of a verdict."""

@@ -7,7 +7,7 @@ from gde.data.events import EVENTS
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.reporting.drawing import BLUE
-from gde_plugins.course.sources import FOREIGN, MODEL, RANDOM, TEXT
+from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 
 TITLES: Mapping[str, str] = {
     "agent": "the agent's cell",
@@ -27,12 +27,12 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
         if one.name != "course.found" or one.value is None or thing not in TITLES:
             continue
         at = {"thing": TITLES[thing], "event": event}
-        source = str(one.where["source"])
-        if source in COLOURS:
-            lines.append({**at, "source": source, "found": one.value})
+        name = str(one.where["source"])
+        if name in COLOURS:
+            lines.append({**at, "source": name, "found": one.value})
         else:
             band = bands.setdefault((thing, event), at)
-            band[source.removeprefix(RANDOM).strip(", ") or "mean"] = one.value
+            band[name.removeprefix(RANDOM).strip(", ") or "mean"] = one.value
     if not lines:
         return None
 
@@ -45,12 +45,9 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
     }
     y = {"field": "found", "type": "quantitative", "title": "found in held-out worlds"}
     scale = {"domain": [0, 1]}
-    colour = {
-        "field": "source",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": [*COLOURS], "range": [*COLOURS.values()]},
-    }
+    source = {"field": "source", "type": "nominal", "title": None}
+    colours = {"domain": [*COLOURS], "range": [*COLOURS.values()]}
+    dashes = {"domain": [*COLOURS], "range": [[1, 0], [6, 3], [2, 2]]}
     spec: dict[str, Any] = {
         "data": {"values": [*bands.values(), *lines]},
         "facet": {
@@ -64,6 +61,7 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
             "height": 200,
             "layer": [
                 {
+                    "transform": [{"filter": "isValid(datum.least)"}],
                     "mark": {"type": "area", "color": GREY, "opacity": 0.3},
                     "encoding": {
                         "x": x,
@@ -72,12 +70,13 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
                     },
                 },
                 {
+                    "transform": [{"filter": "isValid(datum.found)"}],
                     "mark": {"type": "line", "point": True},
                     "encoding": {
                         "x": x,
                         "y": {**y, "scale": scale},
-                        "color": colour,
-                        "strokeDash": {"field": "source", "type": "nominal"},
+                        "color": {**source, "scale": colours},
+                        "strokeDash": {**source, "scale": dashes},
                     },
                 },
             ],

@@ -13,10 +13,10 @@ from gde.data.events import EVENTS, PREFIX, Found
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.testing.parts import PlantedModel
-from gde_plugins.course import patching
-from gde_plugins.course.config import PatchingConfig
-from gde_plugins.course.patching import Patching, tails_of, trials_of
-from gde_plugins.course.turns import CourseTurn
+from gde_plugins.probes.course import patching
+from gde_plugins.probes.course.config import PatchingConfig
+from gde_plugins.probes.course.patching import Patching, tails_of, trials_of
+from gde_plugins.probes.course.turns import CourseTurn
 
 MOVES = "UDLR"
 N, PROMPT = 24, 4

@@ -12,9 +12,9 @@ from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Comparison, Run
 from gde.runs.adding import rescore
 from gde.store.folder import RunFolder
-from gde_plugins.course.config import ACTION_RISES, MAP_FALLS
-from gde_plugins.course.sources import FOREIGN, MODEL, RANDOM, TEXT
-from gde_plugins.course.study import CourseStudy
+from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS
+from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
+from gde_plugins.probes.course.study import CourseStudy
 
 pytest.importorskip("transformers", reason="needs the extra llm")
 WORLDS = 40

@@ -3,17 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gde.data.events import EVENTS, Found
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import finished, unmeasured
 from gde.parts.context import Context
-from gde_plugins.course.config import EventsConfig
-from gde_plugins.course.turns import answering, located
+from gde_plugins.probes.course.config import EventsConfig
+from gde_plugins.probes.course.turns import NO_MODEL, located, read_model
 
-NO_MODEL = "no model of the run gives activations"
 NO_TOKENS = "the answer cannot be replayed"
 Key = tuple[str, int]
 
@@ -41,9 +39,8 @@ class Events:
 
     def _found(self, evidence: Evidence) -> dict[Key, Found]:
         episodes = finished(evidence)
-        name = self.config.weights or answering(episodes)
-        model: Any = self.context.model(name) if name else None
-        if model is None or not model.info.n_layers:
+        model = read_model(self.context, self.config.weights, episodes)
+        if model is None:
             return {}
         found = {}
         for trajectory in episodes:

@@ -9,15 +9,21 @@ import pytest
 from scipy.stats import t
 
 from gde.data.events import EVENTS
-from gde_plugins.course.changes import FEWEST, Course, Read, reorganises, resampled
-from gde_plugins.course.config import (
+from gde_plugins.probes.course.changes import (
+    FEWEST,
+    Course,
+    Read,
+    reorganises,
+    resampled,
+)
+from gde_plugins.probes.course.config import (
     ACTION_RISES,
     MAP_FALLS,
     THINGS,
     Change,
     CourseConfig,
 )
-from gde_plugins.course.sources import FOREIGN, MODEL, TEXT
+from gde_plugins.probes.course.sources import FOREIGN, MODEL, TEXT
 
 STATED = CourseConfig().stated
 SPLITS = 10

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,12 @@ from gde.numerics.stats import Interval
 from gde.parts.context import Context
 from gde.parts.language_model import WhiteBox
 from gde.seeding import derive, generator
-from gde_plugins.course.changes import Course, Judged, reorganises, resampled
-from gde_plugins.course.config import THINGS, CourseConfig
-from gde_plugins.course.counting import NO_MODEL
-from gde_plugins.course.reading import Truth, read, splits_of
-from gde_plugins.course.sources import (
+from gde_plugins.probes.arrays import Doubles
+from gde_plugins.probes.config import ReadingConfig
+from gde_plugins.probes.course.changes import Course, Judged, reorganises, resampled
+from gde_plugins.probes.course.config import THINGS, CourseConfig
+from gde_plugins.probes.course.reading import Truth, read, splits_of
+from gde_plugins.probes.course.sources import (
     FOREIGN,
     MODEL,
     RANDOM,
@@ -29,9 +29,12 @@ from gde_plugins.course.sources import (
     random_weights,
     said,
 )
-from gde_plugins.course.turns import CourseTurn, answering, first_turns
-from gde_plugins.probes.arrays import Doubles
-from gde_plugins.probes.config import ReadingConfig
+from gde_plugins.probes.course.turns import (
+    NO_MODEL,
+    CourseTurn,
+    first_turns,
+    read_model,
+)
 
 NAME = "course.found"
 NONE = "no first turn has a true map, an optimum and tokens to replay"
@@ -60,9 +63,8 @@ class BeliefCourse:
         if evidence.part:
             return ()
         episodes = finished(evidence)
-        name = self.config.weights or answering(episodes)
-        model: Any = self.context.model(name) if name else None
-        if model is None or not model.info.n_layers:
+        model = read_model(self.context, self.config.weights, episodes)
+        if model is None:
             return [unmeasured(NAME, NO_MODEL)]
         turns = [*first_turns(episodes, self.config.events, model)]
         if not turns:

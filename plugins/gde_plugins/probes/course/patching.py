@@ -8,25 +8,29 @@ whose words are likeliest after the change is its answer.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gde.data.activations import CaptureRequest, Intervention, TokenSequence
 from gde.data.events import EVENTS, PREFIX
 from gde.data.evidence import Evidence
+from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.numerics.episodes import finished, unmeasured
 from gde.numerics.stats import cluster_share
 from gde.parts.context import Context
 from gde.parts.language_model import Retokenizer
 from gde.seeding import derive, generator
-from gde_plugins.course.config import PatchingConfig
-from gde_plugins.course.counting import NO_MODEL
-from gde_plugins.course.sources import own
-from gde_plugins.course.turns import CourseTurn, answering, first_turns
 from gde_plugins.probes.arrays import Floats
 from gde_plugins.probes.config import ReadingConfig
+from gde_plugins.probes.course.config import PatchingConfig
+from gde_plugins.probes.course.sources import own
+from gde_plugins.probes.course.turns import (
+    NO_MODEL,
+    CourseTurn,
+    first_turns,
+    read_model,
+)
 
 NAME = "patching.moved"
 DONOR, SAME, PAIR, RANDOM = "donor", "same move", "another pair", "random direction"
@@ -68,13 +72,12 @@ class Patching:
         if evidence.part:
             return ()
         episodes = finished(evidence)
-        name = self.config.weights or answering(episodes)
-        model: Any = self.context.model(name) if name else None
-        if model is None or not model.info.n_layers:
+        model = read_model(self.context, self.config.weights, episodes)
+        if model is None:
             return [unmeasured(NAME, NO_MODEL)]
         # Only such a model tells the log-probabilities of tokens.
         if not isinstance(model, Retokenizer):
-            return [unmeasured(NAME, f"{name} scores no tokens")]
+            return [unmeasured(NAME, f"{model.info.name} scores no tokens")]
         turns = [
             turn
             for turn in first_turns(episodes, self.config.events, model)
@@ -114,7 +117,7 @@ class Patching:
         worlds = [answers.turns[trial.turn].world for trial in tested]
         reason = "" if tested else "no pair of turns has the event"
         for change in (DONOR, SAME, PAIR, RANDOM):
-            where = {"event": event, "layer": layer, "change": change}
+            where: Labels = {"event": event, "layer": layer, "change": change}
             if reason:
                 yield unmeasured(NAME, reason, where)
                 continue
@@ -155,13 +158,9 @@ def _vector(
     change: str, trial: Trial, stream: Floats, rng: np.random.Generator
 ) -> Floats:
     """The activation that a change puts in the place of the turn's own."""
-    match change:
-        case "donor":
-            return stream[trial.donor]
-        case "same move":
-            return stream[trial.same]
-        case "another pair":
-            return stream[trial.pair]
+    rows = {DONOR: trial.donor, SAME: trial.same, PAIR: trial.pair}
+    if change in rows:
+        return np.asarray(stream[rows[change]])
     plain = stream[trial.turn]
     drawn = rng.normal(size=plain.shape)
     length = np.linalg.norm(stream[trial.donor] - plain) / np.linalg.norm(drawn)
@@ -210,7 +209,7 @@ def trials_of(
 ) -> list[Trial]:
     """At most so many turns, each with random donors."""
     moves = np.array([turn.action for turn in turns])
-    trials = []
+    trials: list[Trial] = []
     for row in rng.permutation(len(turns)).tolist():
         others = np.flatnonzero(moves != moves[row])
         same = np.flatnonzero(moves == moves[row])

@@ -62,7 +62,7 @@ class CourseStudyConfig:
     """Form in which the model writes events, as `cogmap.events`."""
 
     def __post_init__(self) -> None:
-        check_pattern("events", self.events)
+        check_pattern("course", "events", self.events)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,9 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, scaled
-from gde_plugins.course.config import CourseStudyConfig
-from gde_plugins.course.figure import course_figure
-from gde_plugins.course.sources import FOREIGN, MODEL, RANDOM, TEXT
+from gde_plugins.probes.course.config import CourseStudyConfig
+from gde_plugins.probes.course.figure import course_figure
+from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 
 WORLDS = 200
 SIZE = 7
@@ -28,18 +28,14 @@ READ = {
 SOURCES = (MODEL, RANDOM, TEXT, FOREIGN)
 OWN = "this study"
 PUBLISHED = (
-    ("cell accuracy, MLP", "maps.accuracy", {"variant": "mlp"}, (0.75, 0.60), "fig. 8"),
-    (
-        "next action",
-        "plan.prefix.1",
-        {"variant": "oneshot"},
-        (0.4031, 0.5392),
-        "fig. 9",
-    ),
+    ("cell accuracy, MLP", ("maps", "accuracy"), "mlp", (0.75, 0.60), "fig. 8"),
+    ("next action", ("plan", "prefix.1"), "oneshot", (0.4031, 0.5392), "fig. 9"),
 )
-"""Title, number, labels, the printed values before and after reasoning, and their source."""
+"""Title, metric or probe and its number, variant, the printed values before and after the
+reasoning, and where they are printed.
+"""
 ENDS = {"pre": "before", "post": "after"}
-DIFFERS = "other sizes, and a thirtieth of the training worlds"
+DIFFERS = "one size, and far fewer training worlds"
 
 
 @dataclass(frozen=True)
@@ -168,10 +164,12 @@ def _read_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
 
 
 def _published_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
-    for title, name, labels, printed, source in PUBLISHED:
-        key = "fit" if name.startswith("maps") else "control"
+    for title, (part, number), variant, printed, source in PUBLISHED:
+        # Numbers of metrics name a fit, those of probes its control.
+        key = "fit" if part == "maps" else "control"
+        name = f"{part}.{number}"
         for (position, words), paper in zip(ENDS.items(), printed, strict=True):
-            where = {**labels, "position": position}
+            where: Labels = {"variant": variant, "position": position}
             own = _find(numbers, name, {**where, key: "none"})
             control = _find(numbers, name, {**where, key: "untrained"})
             yield Comparison(
