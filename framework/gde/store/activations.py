@@ -6,6 +6,7 @@ Shards are per source, layer and position. Turns may have any length.
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,17 @@ from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.store import manifest
-from gde.store.arrays import read_arrays, write_arrays
+from gde.store.arrays import read_arrays, write_activations
 from gde.store.damage import decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
+from gde.store.received import ARRAYS
 
 SHARD_TOKENS = 12_288
 """The least rows of a full file: positions of three tokens in 4,096 turns."""
-HELD_BYTES = 512 * 2**20
+HELD_BYTES = 2**31
 """The most memory for activations that wait for their files to fill; beyond it, all are
-written.
+written. All layers of GPT-OSS-20B then fill files of nine megabytes.
 """
 Row = tuple[str, int]
 """(episode key, turn index)"""
@@ -57,6 +59,8 @@ class ActivationStore:
         """
         waiting: dict[Place, Kept] = {}
         tokens: Counter[Place] = Counter()
+        # Files are listed once: with thousands of them, a listing takes long.
+        numbers = count(len(list(self._folder.glob(f"{source}-layer*{ARRAYS}"))))
         n = 0
         held = 0
         for row, record in records:
@@ -67,34 +71,31 @@ class ActivationStore:
                 held += values.nbytes
                 if tokens[place] >= SHARD_TOKENS:
                     held -= sum(each.nbytes for _, each in waiting[place])
-                    self._write_shard(source, place, waiting.pop(place))
+                    kept = waiting.pop(place)
+                    self._write_shard(source, place, next(numbers), kept)
                     del tokens[place]
 
             # With many layers, memory runs out before any file is full.
             if held >= HELD_BYTES:
                 for place, kept in waiting.items():
-                    self._write_shard(source, place, kept)
+                    self._write_shard(source, place, next(numbers), kept)
                 waiting = {}
                 tokens.clear()
                 held = 0
         for place, kept in waiting.items():
-            self._write_shard(source, place, kept)
+            self._write_shard(source, place, next(numbers), kept)
         return n
 
-    def _write_shard(self, source: str, place: Place, kept: Kept) -> None:
+    def _write_shard(self, source: str, place: Place, number: int, kept: Kept) -> None:
         """Write a file of one place, then its index.
 
         The index thus names only complete files.
         """
         layer, position = place
-        stem = f"{source}-layer{layer}-{position}-"
-        number = len(list(self._folder.glob(f"{stem}*.safetensors")))
-        name = f"{stem}{number:04}.safetensors"
+        name = f"{source}-layer{layer}-{position}-{number:06}{ARRAYS}"
         manifest.begin(self._folder.parent, "activations")
-        write_arrays(
-            self._folder / name,
-            {"values": np.concatenate([values for _, values in kept])},
-        )
+        values = np.concatenate([values for _, values in kept])
+        write_activations(self._folder / name, values)
 
         index: list[Statement] = []
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -129,25 +130,26 @@ class ActivationStore:
         self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
     ) -> NDArray[np.float32]:
         """The (n, width) tokens of the index's rows, each from its beginning on."""
-        files = dict.fromkeys(row["file"] for row in index)
+        parts_of: dict[str, list[tuple[int, sqlite3.Row]]] = {}
+        for begin, row in zip(begins, index, strict=True):
+            parts_of.setdefault(row["file"], []).append((begin, row))
         first = index[0]["row"]
         gaps = [row["row"] - begin for begin, row in zip(begins, index, strict=True)]
 
         # One file in the right order is a view of the mapped file, which takes no
         # memory.
-        if len(files) == 1 and set(gaps) == {first}:
+        if len(parts_of) == 1 and set(gaps) == {first}:
             stored = self._read(index[0]["file"])
             return stored[first : first + n]
 
         values = np.empty((n, 0), dtype=np.float32)
-        for name in files:
+        for name, parts in parts_of.items():
             stored = self._read(name)
             if not values.size:
                 values = np.empty((n, stored.shape[-1]), dtype=np.float32)
-            for begin, row in zip(begins, index, strict=True):
-                if row["file"] == name:
-                    part = stored[row["row"] : row["row"] + row["tokens"]]
-                    values[begin : begin + len(part)] = part
+            for begin, row in parts:
+                part = stored[row["row"] : row["row"] + row["tokens"]]
+                values[begin : begin + len(part)] = part
         return values
 
     def _read(self, name: str) -> NDArray[np.float32]:

@@ -1,4 +1,8 @@
-"""Arrays as safetensors files."""
+"""Arrays as safetensors files.
+
+Numbers of a model that computes in bfloat16 take 16 bits in a file, which loses
+nothing: float32 has the same exponent and 16 further bits, which are zero.
+"""
 
 import json
 from collections.abc import Mapping
@@ -14,6 +18,9 @@ from gde.errors import MissingExtra, RunFolderError
 from gde.files import write_whole
 from gde.store.damage import ADVICE
 
+BF16 = "BF16"
+"""Safetensors' name of bfloat16, which NumPy lacks."""
+
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
     """Write a safetensors file so that it is there completely or not at all.
@@ -23,18 +30,35 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         RunFailed: the file cannot be written.
     """
     tensors = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    write_whole(path, _safetensors().save(tensors))
+    write_whole(path, _library("safetensors.numpy").save(tensors))
+
+
+def write_activations(path: Path, values: NDArray[np.float32]) -> None:
+    """Write the array "values", in 16 bits a number where that loses nothing.
+
+    Raises:
+        MissingExtra: safetensors is not installed.
+        RunFailed: the file cannot be written.
+    """
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    if (bits & np.uint32(0xFFFF)).any():
+        write_arrays(path, {"values": values})
+        return
+    # NumPy has no bfloat16. A model that computes in it has brought torch.
+    torch = _library("torch")
+    half = torch.from_numpy((bits >> 16).astype(np.uint16)).view(torch.bfloat16)
+    write_whole(path, _library("safetensors.torch").save({"values": half}))
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
     """The arrays of a safetensors file, mapped into memory, read-only.
 
-    They are read from the file as they are used.
+    They are read from the file as they are used; those of 16 bits are float32 copies.
 
     Raises:
         RunFolderError: it is not there, or no such file.
     """
-    library = _safetensors("safetensors")
+    library = _library("safetensors")
     try:
         # It checks what the header says.
         library.safe_open(path, framework="numpy")
@@ -57,22 +81,26 @@ def _mapped(path: Path) -> dict[str, NDArray[Any]]:
     arrays = {}
     for name, each in header.items():
         start, end = each["data_offsets"]
-        kind = each["dtype"]
-
-        # A type is BOOL, or a letter and a number of bits, e.g. F32.
-        typed = np.dtype(
-            "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"
-        )
-        arrays[name] = (
-            content[begin + start : begin + end].view(typed).reshape(each["shape"])
-        )
+        stored = content[begin + start : begin + end]
+        arrays[name] = _typed(stored, each["dtype"]).reshape(each["shape"])
     return arrays
 
 
-def _safetensors(module: str = "safetensors.numpy") -> ModuleType:
+def _typed(stored: NDArray[np.uint8], kind: str) -> NDArray[Any]:
+    """Bytes as numbers of a type of safetensors."""
+    if kind == BF16:
+        widened = stored.view("<u2").astype(np.uint32) << 16
+        widened.flags.writeable = False
+        return widened.view(np.float32)
+
+    # Others are BOOL, or a letter and a number of bits, e.g. F32.
+    name = "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"
+    return stored.view(np.dtype(name))
+
+
+def _library(module: str) -> ModuleType:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        raise MissingExtra(
-            "the record of activations", ["safetensors"], "probes"
-        ) from None
+        package, *_ = module.split(".")
+        raise MissingExtra("the record of activations", [package], "probes") from None

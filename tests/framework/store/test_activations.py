@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from gde.data.activations import ActivationRecord
 from gde.data.observation import World
@@ -94,6 +96,46 @@ def test_files_are_begun_by_the_number_of_tokens(
     assert len([*store._folder.iterdir()]) == 7  # 200 tokens, of which 30 fill a file
 
 
+def test_files_are_listed_once_however_many_are_written(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
+    glob = Path.glob
+
+    def counting(folder: Path, pattern: str) -> Iterator[Path]:
+        listed.append(pattern)
+        return glob(folder, pattern)
+
+    monkeypatch.setattr(activations, "SHARD_TOKENS", 1)
+    monkeypatch.setattr(Path, "glob", counting)
+    store.write("model", records(1))
+    store.write("untrained", records(1))
+    assert len([*store._folder.iterdir()]) == 2 * 2 * EPISODES * (TURNS + TURNS // 2)
+    assert len(listed) == 2
+
+
+def test_numbers_of_16_bits_take_16_bits_and_come_back_exactly(
+    store: ActivationStore,
+) -> None:
+    rng = np.random.default_rng(0)
+    drawn = rng.normal(size=(3, WIDE)).astype(np.float32)
+    short = torch.from_numpy(drawn).bfloat16().float().numpy()
+    record = ActivationRecord(values={(0, "pre"): short, (1, "pre"): drawn})
+    store.write("model", [(("0/0/0", 0), record)])
+
+    sizes = [file.stat().st_size for file in sorted(store._folder.iterdir())]
+    assert sizes[0] < 0.51 * sizes[1]
+    for layer, written in enumerate((short, drawn)):
+        table = store.table("model", layer, "pre")
+        assert table is not None and table.values.dtype == np.float32
+        assert np.array_equal(table.values, written)
+        assert not table.values.flags.writeable
+
+    # Other software reads the type under its own name.
+    (file, _) = sorted(store._folder.iterdir())
+    assert load_file(file)["values"].dtype == torch.bfloat16
+
+
 def test_a_second_writing_adds_and_other_sources_are_apart(
     store: ActivationStore,
 ) -> None:
@@ -111,6 +153,8 @@ def test_a_second_writing_adds_and_other_sources_are_apart(
 
 
 LAYERS, WIDE = 12, 4096
+# No number of bfloat16, so that files are mapped.
+TENTH = 0.1
 LAYER_BYTES = EPISODES * TURNS * 3 * WIDE * 4
 
 
@@ -119,7 +163,7 @@ def layered() -> Iterator[tuple[Row, ActivationRecord]]:
     for world in range(EPISODES):
         for turn in range(TURNS):
             values = {
-                (layer, "pre"): np.full((3, WIDE), layer, dtype=np.float32)
+                (layer, "pre"): np.full((3, WIDE), layer + TENTH, dtype=np.float32)
                 for layer in range(LAYERS)
             }
             yield (f"0/{world}/0", turn), ActivationRecord(values=values)
@@ -145,7 +189,10 @@ def test_a_sweep_of_all_layers_never_holds_more_than_one(
         try:
             for layer in range(layers):
                 table = store.table("model", layer, "pre")
-                assert table is not None and (table.concatenated() == layer).all()
+                assert (
+                    table is not None
+                    and (table.concatenated() == np.float32(layer + TENTH)).all()
+                )
                 del table
             return tracemalloc.get_traced_memory()[1]
         finally:
@@ -164,7 +211,7 @@ def test_one_file_in_order_is_read_as_it_is_used(store: ActivationStore) -> None
     assert table is not None
     tracemalloc.start()
     try:
-        assert (table.concatenated()[:, :5] == 3).all()
+        assert (table.concatenated()[:, :5] == np.float32(3 + TENTH)).all()
         assert tracemalloc.get_traced_memory()[1] < LAYER_BYTES / 100
     finally:
         tracemalloc.stop()
@@ -200,5 +247,5 @@ def test_what_waits_for_its_file_is_bounded(
         assert (
             table is not None
             and len(table.rows) == EPISODES * TURNS
-            and (table.values == layer).all()
+            and (table.values == np.float32(layer + TENTH)).all()
         )
