@@ -7,7 +7,8 @@ activations.
 
 Where the server gives log-probabilities, they tell whether it has the same weights.
 Almost every model is sure of most tokens, so only the others are compared. Rounding in
-16 bits moves one in four of them by more than `CLOSE`, other weights almost all.
+16 bits moves one in four of them by more than `CLOSE`, other weights almost all. A
+binomial test tells the two apart.
 
 Where it gives none and was asked for the likeliest tokens, its tokens must be the
 likeliest here. Rounding in 16 bits chooses another among tokens that are almost alike,
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
@@ -43,16 +45,18 @@ SURE = math.log(0.9)
 """Tokens are compared of which server or replay is less sure than this."""
 CLOSE = 0.05
 """Largest difference of two log-probabilities that counts as rounding."""
-FEWEST_CLOSE = 0.5
-"""Least share of close ones among the compared tokens. The median difference of the
-same weights is thus at most `CLOSE`.
+SHARE_CLOSE = 0.5
+"""Least share of close ones among the compared tokens of the same weights, which other
+kernels may bring near it.
+"""
+ERROR = 1e-4
+"""Weights are refused if the same ones would have so few close tokens with less than
+this probability. That takes 14 tokens, and at 100 a share below a third.
 """
 LOWEST = -20.0
 """Log-probabilities below it are alike: servers write any number for that of 0."""
 COMPARED = 100
 """Compared tokens of consecutive turns that are judged together."""
-FEWEST_COMPARED = 10
-"""Fewer tokens do not tell."""
 BATCH = 64
 """Turns that are written together without any log-probabilities."""
 FAR = 0.5
@@ -289,9 +293,11 @@ def _judged(group: Sequence[_Tried]) -> list[Replay]:
 
 def _too_different(differences: Floats) -> str:
     """Why log-probabilities are not those of the same weights; empty if they may be."""
-    share = float((differences <= CLOSE).mean()) if len(differences) else 1.0
-    if len(differences) < FEWEST_COMPARED or share >= FEWEST_CLOSE:
+    n_close = int((differences <= CLOSE).sum())
+    chance = scipy.stats.binom.cdf(n_close, len(differences), SHARE_CLOSE)
+    if chance >= ERROR:
         return ""
+    share = n_close / len(differences)
     median = float(np.median(differences))
     return (
         f"of {len(differences)} uncertain tokens, {share:.0%} have log-probabilities within {CLOSE}"
