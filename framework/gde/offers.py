@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
+    from gde.data.footprint import Footprint
     from gde.data.measure import Measure
     from gde.parts.context import Context
 
@@ -309,6 +310,10 @@ class ModelOffer(Offer[ConfigT, PartT]):
     local_weights: Callable[[], Sequence[str]] | None = None
     """Weights that the model finds on this machine without a download, one line each.
     `gde doctor` asks.
+    """
+    footprint: "Callable[[ConfigT], Footprint | None] | None" = None
+    """Gives what a model that computes in the process takes, without loading it; None
+    where its files are not on this machine. `--dry-run` asks.
     """
 
 

@@ -7,15 +7,19 @@ says nothing. All turns are taken to be like it, and no episode to end early.
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from shutil import disk_usage
 
 from gde.before.first_turn import FirstTurn
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.estimate import Estimate
+from gde.data.footprint import GB, Footprint
 from gde.data.trajectory import EpisodeKey
-from gde.offers import Capability, EnvironmentOffer
+from gde.numerics.controls import DRAWS
+from gde.offers import Capability, EnvironmentOffer, ModelOffer
 from gde.parts.awaiting import finished
 from gde.parts.environment import Environment
 from gde.parts.metric import AsksModel
+from gde.parts.probe import reads_one_turn
 from gde.request.names import model_names
 from gde.request.ready import Chosen, Ready
 from gde.stages.budget import PER
@@ -27,6 +31,10 @@ from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
 
 CHARACTERS = 4
 """Of a token, about."""
+TOKENS = 3
+"""Of a position, about."""
+RATE = 10_000
+"""Tokens a second of a forward pass. It is stated with the time that follows from it."""
 UNKNOWN = "calls depend on the answers"
 
 
@@ -90,6 +98,8 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
                 note="",
             )
         found.append(one)
+    if ready.agent_model:
+        found += _of_probes(plan, ready, asked)
     return found
 
 
@@ -141,6 +151,53 @@ def _asking_metrics(ready: Ready, asked: Asked) -> Iterator[_Asking]:
                 yield _Asking(
                     label=chosen.label, episodes=n_held_out, calls=calls, model=model
                 )
+
+
+def _of_probes(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
+    """What replay takes of time, disk and memory, where the weights tell their size."""
+    free = disk_usage(".").free
+    with closing(Resources(ready)) as resources:
+        for chosen in ready.probes:
+            size = _footprint(ready, ready.read_model(chosen))
+            if size is None:
+                continue
+            probe = resources.make(chosen)
+            info = ModelInfo(name="", n_layers=size.n_layers, width=size.width)
+            request = probe.capture(info)
+
+            draws = DRAWS
+            if ready.plan.initialisations is not None:
+                draws = ready.plan.initialisations
+            of_control = asked.episodes if reads_one_turn(probe) else asked.turns
+            turns = asked.turns + draws * of_control
+
+            numbers = TOKENS * size.width * len(request.layers) * len(request.positions)
+            disk = turns * numbers * size.activation
+            tokens = asked.characters // CHARACTERS + asked.answer_tokens
+            hours = tokens / max(1, asked.turns) * turns / RATE / 3600
+            short = f", only {free / GB:.3g} free here" if disk > free else ""
+            note = (
+                f"replay of {turns:,} turns, {draws} random initialisations included: at most {hours:.2g} h at"
+                f" {RATE:,} tokens/s, about {disk / GB:.3g} GB on disk{short}; {size.text()}"
+            )
+            yield Estimate(
+                plan=plan,
+                part=chosen.label,
+                episodes=asked.episodes,
+                calls=0,
+                prompt_tokens=0,
+                answer_tokens=0,
+                cost=0.0,
+                note=note,
+            )
+
+
+def _footprint(ready: Ready, name: str) -> Footprint | None:
+    """The size of a model's weights; None if it does not tell."""
+    model = ready.models[name]
+    offer = model.entry.offer
+    assert isinstance(offer, ModelOffer)
+    return offer.footprint(model.config) if offer.footprint else None
 
 
 def count(ready: Ready) -> Asked:

@@ -60,7 +60,7 @@ def say_estimates(estimates: list[Estimate], several_plans: bool) -> None:
 
 def estimate_text(of: Estimate) -> str:
     """About how many calls, tokens, seconds and what cost, before a run."""
-    if of.calls is None:
+    if of.note or of.calls is None:
         return of.note or "not all calls are known"
     parts = [f"about {plural(of.calls, 'call')}"]
     if of.tokens is None:

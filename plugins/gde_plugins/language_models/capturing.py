@@ -66,14 +66,14 @@ class Reader:
     """
 
     def __init__(self, model: Any, batch_size: int) -> None:
-        self._original = model
+        self.original = model
         self._batch_size = 1 if model.device.type == "cpu" else batch_size
 
     @cached_property
     def _model(self) -> Any:
-        if self._original.dtype != torch.float64:
-            return self._original
-        return copy.deepcopy(self._original).float()
+        if self.original.dtype != torch.float64:
+            return self.original
+        return copy.deepcopy(self.original).float()
 
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest

@@ -44,7 +44,9 @@ class LocalConfig:
     """Options of weights that transformers runs in this process."""
 
     device: Annotated[str, How] = "auto"
-    """cpu, cuda or cuda:N; auto uses CUDA if available."""
+    """cpu, cuda or cuda:N; auto uses CUDA if available. balanced shares out the layers of
+    a model that is larger than a card among all cards.
+    """
     dtype: Dtype = "auto"
     """Floating-point type; auto is that of the checkpoint. Below float64 other requests
     of a batch can change a sampled token: then only batch_size=1 repeats bit for bit.

@@ -1,8 +1,10 @@
 """Finds and loads a model of transformers, with one clear message on failure."""
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,27 +16,32 @@ from transformers.utils import logging as transformers_logging
 from gde.errors import GdeError
 from gde_plugins.language_models.attention_sinks import fuse_sinks
 from gde_plugins.language_models.config import GGUF
+from gde_plugins.language_models.footprint import refuse_too_large
 from gde_plugins.language_models.gguf_cache import converted
-from gde_plugins.language_models.local_weights import digests, file_digest
+from gde_plugins.language_models.local_weights import digests, file_digest, snapshot
 
 ADAPTER = "adapter_config.json"
+BALANCED = "balanced"
+"""Not a device: accelerate shares out the layers among all cards."""
 WANTED = "a folder with config.json, *.safetensors and tokenizer files, or the id of a model on a hub"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
-    """A model ready for inference."""
+class Found:
+    """A model that was found, and is not in memory yet."""
 
-    model: Any
+    make: Callable[[], Any]
+    """Loads the model, ready for inference.
+
+    It raises GdeError if the model cannot be read.
+    """
     tokenizer: Any
     versions: dict[str, str]
-    """Identity of the weights and the software."""
+    """Identity of the local files and of the software."""
 
 
-def load(
-    source: str | Path, *, device: str, dtype: str, revision: str | None
-) -> Loaded:
-    """Load a model and its tokenizer.
+def find(source: str | Path, *, device: str, dtype: str, revision: str | None) -> Found:
+    """Find a model, and load its tokenizer.
 
     Nothing is downloaded that transformers would not download itself.
 
@@ -42,26 +49,78 @@ def load(
         GdeError: there is no such model, it cannot be read, or the device is not there.
     """
     place = _device(device)
+    if folder := snapshot(source, revision):
+        refuse_too_large(folder, place, dtype)
+    found, versions = _find(source, revision)
+    with _readable(source):
+        tokenizer = AutoTokenizer.from_pretrained(
+            found, revision=revision, trust_remote_code=False
+        )
+    for package in ("torch", "transformers"):
+        versions[package] = version(package)
+
+    def make() -> Any:
+        with _readable(source):
+            return _model(found, place, dtype, revision)
+
+    return Found(make=make, tokenizer=tokenizer, versions=versions)
+
+
+def versions_of(model: Any) -> dict[str, str]:
+    """Return what only a loaded model tells of its identity."""
+    versions = {"dtype": str(model.dtype)}
+    if commit := getattr(model.config, "_commit_hash", None):
+        versions["revision"] = commit
+    return versions
+
+
+@contextmanager
+def _readable(source: str | Path) -> Iterator[None]:
     with quiet():
-        found, versions = _find(source, revision)
         try:
-            tokenizer = AutoTokenizer.from_pretrained(
-                found, revision=revision, trust_remote_code=False
-            )
-            model = _model(found, place, dtype, revision)
+            yield
         except Exception as error:
             # On a damaged file transformers raises anything at all.
             reason = " ".join(str(error).split())[:300] or repr(error)
             raise GdeError(
                 f"hf:{source}: wanted {WANTED}; could not load it: {reason}"
             ) from error
-    commit = getattr(model.config, "_commit_hash", None)
-    if commit:
-        versions["revision"] = commit
-    versions["dtype"] = str(model.dtype)
-    for package in ("torch", "transformers"):
-        versions[package] = version(package)
-    return Loaded(model=model, tokenizer=tokenizer, versions=versions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untrained:
+    """A model with the architecture of another and random weights."""
+
+    config: Any
+    dtype: torch.dtype
+    devices: dict[str, Any]
+    """Modules to the devices that hold them, as in accelerate's `device_map`."""
+    seed: int
+
+    @classmethod
+    def like(cls, model: Any, seed: int) -> "Untrained":
+        """Describe it; nothing is made."""
+        return cls(
+            config=copy.deepcopy(model.config),
+            dtype=model.dtype,
+            devices=getattr(model, "hf_device_map", {"": model.device}),
+            seed=seed,
+        )
+
+    def make(self) -> Any:
+        """Initialise it where it will compute, which takes a card seconds."""
+        one, *further = dict.fromkeys(self.devices.values())
+        place = "cpu" if further else one
+        with quiet(), torch.random.fork_rng(), torch.device(place):
+            torch.manual_seed(self.seed)
+            model: Any = AutoModelForCausalLM.from_config(  # type: ignore[no-untyped-call]
+                self.config, dtype=self.dtype
+            )
+        if further:
+            accelerate: Any = import_module("accelerate")
+            model = accelerate.dispatch_model(model, self.devices)
+        choose_kernels(model)
+        return model.eval()
 
 
 def _find(source: str | Path, revision: str | None) -> tuple[str, dict[str, str]]:
@@ -88,14 +147,18 @@ def _find(source: str | Path, revision: str | None) -> tuple[str, dict[str, str]
 
 
 def _device(device: str) -> str:
+    has_card = torch.cuda.is_available()
     if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
+        return "cuda" if has_card else "cpu"
+    if device == BALANCED and has_card:
+        return device
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise GdeError(
-            f"model.device: wanted auto, cpu or a device of this machine, got {device!r}: {reason}"
+            f"model.device: wanted auto, cpu, a device of this machine or, with cards, {BALANCED}; got {device!r}:"
+            f" {reason}"
         ) from error
     return device
 

@@ -31,6 +31,18 @@ def downloaded() -> list[str]:
     return lines or [f"no weights in {_cache()}: give the path of a folder, hf:PATH"]
 
 
+def snapshot(source: str | Path, revision: str | None) -> Path | None:
+    """Return the folder of a model; None if it is not on this machine."""
+    if isinstance(source, Path) or source.startswith(("/", ".", "~")):
+        folder = Path(source).expanduser()
+    else:
+        cached = _cache() / f"models--{source.replace('/', '--')}"
+        named = cached / "refs" / (revision or "main")
+        commit = named.read_text().strip() if named.is_file() else revision or ""
+        folder = cached / "snapshots" / commit
+    return folder if (folder / "config.json").is_file() else None
+
+
 def _cache() -> Path:
     """Return the folder of huggingface_hub's downloads, by its own rules."""
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"

@@ -7,6 +7,7 @@ from gde.hookspecs import hookimpl
 from gde.offers import Capability, ModelOffer
 
 if TYPE_CHECKING:
+    from gde.data.footprint import Footprint
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import (
@@ -29,6 +30,12 @@ def _downloaded() -> Sequence[str]:
     from gde_plugins.language_models.local_weights import downloaded
 
     return downloaded()
+
+
+def _footprint(config: "HfConfig") -> "Footprint | None":
+    from gde_plugins.language_models.footprint import footprint
+
+    return footprint(config)
 
 
 def make_nano(config: "NanoConfig", _: "Context") -> "LanguageModel":
@@ -135,6 +142,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             imports=LOCAL_IMPORTS,
             extra="llm",
             local_weights=_downloaded,
+            footprint=_footprint,
         ),
         ModelOffer(
             name="gguf",

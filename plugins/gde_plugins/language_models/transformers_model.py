@@ -1,15 +1,14 @@
 """A model of transformers: completes conversations and gives its residual stream."""
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event
 from typing import Any, Self
 
 import torch
-from transformers import AutoModelForCausalLM
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import (
@@ -28,13 +27,19 @@ from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
 from gde_plugins.language_models.generation import Generated, Job, generate
-from gde_plugins.language_models.loading import Loaded, choose_kernels, load, quiet
+from gde_plugins.language_models.loading import (
+    Untrained,
+    choose_kernels,
+    find,
+    versions_of,
+)
+from gde_plugins.language_models.one_in_memory import OneInMemory
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.retokenizing import Retokenizing
 from gde_plugins.language_models.support import check_answers, readable_layers
 
 Initial = Callable[[Any, int], Any]
-"""Makes a model with random weights from the tokenizer and a seed.
+"""Makes a model with random weights on the CPU from the tokenizer and a seed.
 
 It leaves the global random state as it is.
 """
@@ -52,15 +57,16 @@ class TransformersModel:
 
     def __init__(
         self,
-        loaded: Loaded,
+        memory: OneInMemory[Reader],
+        make: Callable[[], Reader],
+        tokenizer: Any,
         info: ModelInfo,
         batch_size: int,
         date: str,
         initial: Initial | None,
     ) -> None:
-        model, tokenizer = loaded.model, loaded.tokenizer
-        self._loaded = loaded
-        self._model = model
+        self._memory = memory
+        self._make = make
         self._tokenizer = tokenizer
         self.info = info
         self._batch_size = batch_size
@@ -68,22 +74,24 @@ class TransformersModel:
         self._initial = initial
         self._template = ChatTemplate(tokenizer, whose=info.name, date=date)
         self._channels = channels_of(tokenizer)
-        self._stops = _stop_tokens(model, tokenizer) | self._channels.stops
-        config = model.config.get_text_config()
+        with memory.holding(make) as reader:
+            config = reader.original.config.get_text_config()
+            answers = reader.original.generation_config
+            self._dtype = reader.original.dtype
+        self._stops = _stop_tokens(answers, tokenizer) | self._channels.stops
+        self._vocabulary: int = config.vocab_size
         self._retokenizing = Retokenizing(
             tokenizer=tokenizer,
             template=self._template,
             channels=self._channels,
             stops=self._stops,
-            vocabulary=config.vocab_size,
+            vocabulary=self._vocabulary,
         )
         self._context: int = getattr(config, "max_position_embeddings", None) or 2**31
-        self._longest: int = model.generation_config.max_new_tokens or 2**31
+        self._longest: int = answers.max_new_tokens or 2**31
         """The checkpoint's own limit of an answer: one that never ends need not fill
         the context.
         """
-        self._reader = Reader(model, batch_size)
-        self._lock = Lock()
         self._batcher: Batcher[Job, Generated] = Batcher(self._generate, batch_size)
         self._enumerator: Batcher[Question, list[Answer]] = Batcher(
             self._enumerate, batch_size
@@ -110,17 +118,21 @@ class TransformersModel:
         Raises:
             GdeError: it cannot be read or asked, or has no chat template.
         """
-        loaded = load(source, device=device, dtype=dtype, revision=revision)
+        loaded = find(source, device=device, dtype=dtype, revision=revision)
         whose = name or f"hf:{source}"
-        check_answers(loaded.model, whose)
-        info = ModelInfo(
-            name=whose,
-            n_layers=readable_layers(loaded.model),
-            width=loaded.model.config.get_text_config().hidden_size,
-            notice=notice,
-            versions=loaded.versions,
-        )
-        return cls(loaded, info, batch_size, date, initial)
+        memory = OneInMemory[Reader]()
+        make = partial(_made, loaded.make, batch_size)
+        with memory.holding(make) as reader:
+            model = reader.original
+            check_answers(model, whose)
+            info = ModelInfo(
+                name=whose,
+                n_layers=readable_layers(model),
+                width=model.config.get_text_config().hidden_size,
+                notice=notice,
+                versions=loaded.versions | versions_of(model),
+            )
+        return cls(memory, make, loaded.tokenizer, info, batch_size, date, initial)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request.
@@ -186,10 +198,9 @@ class TransformersModel:
                 f"{self.info.name}: wanted a prefill of at most max_tokens={limit} tokens, got {len(prefill)}"
             )
         # Models have more ids than their tokenizers, and may generate any of them.
-        vocabulary: int = self._model.config.get_text_config().vocab_size
         for token in prefill:
-            if token in self._stops or not 0 <= token < vocabulary:
-                wanted = f"token ids below {vocabulary} that end no completion"
+            if token in self._stops or not 0 <= token < self._vocabulary:
+                wanted = f"token ids below {self._vocabulary} that end no completion"
                 raise GdeError(
                     f"{self.info.name}: wanted a prefill of {wanted}, got {token}"
                 )
@@ -218,8 +229,8 @@ class TransformersModel:
         """
         for sequence in sequences:
             check_interventions(sequence.interventions, sequence.positions, self.info)
-        with self._computing():
-            return self._reader.capture(sequences, request)
+        with self._computing() as reader:
+            return reader.capture(sequences, request)
 
     def tokenize(self, text: str) -> Tokenization:
         """Return token ids and their character spans.
@@ -249,40 +260,61 @@ class TransformersModel:
         """Make the same architecture, freshly initialised from `seed`.
 
         If this model's own initialisation is unknown, it is that of transformers. The
-        global random state is left as it is.
+        global random state is left as it is. The model itself leaves the memory, and
+        is loaded again when it is next asked.
         """
-        with quiet():
-            if self._initial:
-                fresh = self._initial(self._tokenizer, seed)
-            else:
-                fresh = _fresh(self._model, seed)
-        model = fresh.to(device=self._model.device, dtype=self._model.dtype).eval()
-        choose_kernels(model)
+        with self._memory.holding(self._make) as reader:
+            fresh = Untrained.like(reader.original, seed).make
+        if self._initial:
+            initial = partial(self._initial, self._tokenizer, seed)
+            fresh = partial(_converted, initial, self._dtype)
+        make = partial(_made, fresh, self._batch_size)
         info = replace(
             self.info,
             name=f"{self.info.name} (untrained)",
             versions={**self.info.versions, "weights": f"random, seed {seed}"},
         )
-        loaded = replace(self._loaded, model=model)
-        return type(self)(loaded, info, self._batch_size, self._date, self._initial)
+        return type(self)(
+            self._memory,
+            make,
+            self._tokenizer,
+            info,
+            self._batch_size,
+            self._date,
+            self._initial,
+        )
 
     def close(self) -> None:
-        """Stop the worker."""
+        """Stop the worker, and release the weights."""
         self._batcher.close()
         self._enumerator.close()
+        self._memory.release(self._make)
+
+    @property
+    def _reader(self) -> Reader:
+        with self._memory.holding(self._make) as reader:
+            return reader
+
+    @property
+    def _model(self) -> Any:
+        return self._reader.original
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
-        with self._computing():
+        with self._computing() as reader:
             return generate(
-                self._model, jobs, stops=self._stops, context=self._context, halt=halt
+                reader.original,
+                jobs,
+                stops=self._stops,
+                context=self._context,
+                halt=halt,
             )
 
     def _enumerate(
         self, questions: Sequence[Question], halt: Event
     ) -> list[list[Answer]]:
-        with self._computing():
+        with self._computing() as reader:
             return enumerate_answers(
-                self._model,
+                reader.original,
                 questions,
                 stops=self._stops,
                 context=self._context,
@@ -290,18 +322,18 @@ class TransformersModel:
             )
 
     @contextmanager
-    def _computing(self) -> Iterator[None]:
+    def _computing(self) -> Iterator[Reader]:
         """Hold the model exclusively, and suggest a remedy if memory runs out.
 
         This thread computes in one core if the model is small and on the CPU.
         """
-        model = self._model
         threads = torch.get_num_threads()
-        is_small = model.device.type == "cpu" and model.num_parameters() <= SMALL
-        with self._lock:
+        with self._memory.holding(self._make) as reader:
+            model = reader.original
+            is_small = model.device.type == "cpu" and model.num_parameters() <= SMALL
             try:
                 torch.set_num_threads(1 if is_small else threads)
-                yield
+                yield reader
             except torch.OutOfMemoryError as error:
                 raise GdeError(
                     f"{self.info.name}: out of memory with model.batch_size={self._batch_size}; set a smaller one"
@@ -310,15 +342,18 @@ class TransformersModel:
                 torch.set_num_threads(threads)
 
 
-def _fresh(model: Any, seed: int) -> Any:
-    config = copy.deepcopy(model.config)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return AutoModelForCausalLM.from_config(config, dtype=model.dtype)  # type: ignore[no-untyped-call]
+def _made(make: Callable[[], Any], batch_size: int) -> Reader:
+    return Reader(make(), batch_size)
 
 
-def _stop_tokens(model: Any, tokenizer: Any) -> frozenset[int]:
+def _converted(make: Callable[[], Any], dtype: torch.dtype) -> Any:
+    model = make().to(dtype=dtype).eval()
+    choose_kernels(model)
+    return model
+
+
+def _stop_tokens(answers: Any, tokenizer: Any) -> frozenset[int]:
     """Return the checkpoint's own tokens for the end of an answer."""
-    configured = model.generation_config.eos_token_id
+    configured = answers.eos_token_id
     several = configured if isinstance(configured, list) else [configured]
     return frozenset([*several, tokenizer.eos_token_id]) - {None}

@@ -353,7 +353,7 @@ def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
 def test_a_device_that_is_not_there_is_named(tiny_folder: Path, device: str) -> None:
     with pytest.raises(
         GdeError,
-        match=f"model.device: wanted auto, cpu or a device of this machine, got '{device}'",
+        match=f"model.device: wanted auto, cpu, a device of this machine or, with cards, balanced; got '{device}'",
     ):
         TransformersModel.load(tiny_folder, device=device)
 
