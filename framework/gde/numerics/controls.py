@@ -81,14 +81,13 @@ def compare_with_control(
 
 
 def over_initialisations(
-    several: Sequence[Sequence[Measurement]], shares: bool = False
+    several: Sequence[Sequence[Measurement]],
 ) -> list[Measurement]:
     """The mean of each number over the draws of a control, given those of each.
 
     The squared distances of the bounds from the mean are added up (Zou and Donner
     2008): that of the mean interval over worlds, and that of Student's interval over
-    initialisations. What one of them could not measure has its reason. With `shares`
-    all numbers are shares, whatever their units.
+    initialisations. What one of them could not measure has its reason.
     """
     first, *others = several
     if not others:
@@ -97,11 +96,11 @@ def over_initialisations(
     averaged = []
     for one in first:
         same = [found[one.identity] for found in by_identity if one.identity in found]
-        averaged.append(_mean_of(same, len(several), shares))
+        averaged.append(_mean_of(same, len(several)))
     return averaged
 
 
-def _mean_of(same: Sequence[Measurement], wanted: int, shares: bool) -> Measurement:
+def _mean_of(same: Sequence[Measurement], wanted: int) -> Measurement:
     """The mean of a number over initialisations, with an interval for both samples."""
     for one in same:
         if one.value is None:
@@ -124,7 +123,7 @@ def _mean_of(same: Sequence[Measurement], wanted: int, shares: bool) -> Measurem
         # What no single one can be, their mean cannot be either.
         if bounds.min() >= 0:
             low = max(low, 0.0)
-        if shares or first.unit == "share":
+        if first.unit == "share":
             high = min(high, 1.0)
         interval = (low, high)
     return replace(first, value=mean, interval=interval)

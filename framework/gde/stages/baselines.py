@@ -60,7 +60,9 @@ def with_verdicts(
         for both, verdict in _corrected(tested, numbers).items():
             for identity in both:
                 judged.setdefault(identity, verdict)
-    return [replace(one, verdict=judged.get(one.identity)) for one in measured]
+    return [
+        replace(one, verdict=judged.get(one.identity, one.verdict)) for one in measured
+    ]
 
 
 def _tested(

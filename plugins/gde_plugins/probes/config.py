@@ -296,17 +296,6 @@ class ErrorsConfig:
         check_pattern("errors", "reasoning", self.reasoning)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FollowingConfig:
-    """Which statements an action may follow."""
-
-    reasoning: str = STATEMENTS
-    """As `errors.reasoning`."""
-
-    def __post_init__(self) -> None:
-        check_pattern("following", "reasoning", self.reasoning)
-
-
 def check_pattern(part: str, field: str, pattern: str) -> None:
     """Check the regular expression of a part's field.
 

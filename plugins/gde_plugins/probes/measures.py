@@ -161,7 +161,13 @@ BELIEFS = (
         "beliefs.accuracy.decoded",
         "Optimal on the decoded map",
         "share",
+        "more",
         caveats=PLACELESS,
+    ),
+    Believed(
+        "beliefs.accuracy.decoded.shuffled",
+        "Optimal on maps decoded in other worlds",
+        "share",
     ),
     Believed("beliefs.valid", "Decoded maps with a path", "share", "more"),
     Believed("beliefs.agreement", "Optimal on both", "share"),
@@ -170,7 +176,12 @@ BELIEFS = (
         "beliefs.recovery",
         "Recovery: errors that are optimal on the decoded map",
         "share",
+        "more",
     ),
+    Believed(
+        "beliefs.recovery.shuffled", "Recovery, decoded maps of other worlds", "share"
+    ),
+    Believed("beliefs.recovery.random", "Recovery, errors by chance", "share"),
     Believed(
         "beliefs.recovery.released",
         "Errors where some action is optimal on both",
@@ -206,13 +217,6 @@ UPDATES = (
     Updated(
         "updates.unperturbed", "Decoded at its place, unperturbed episodes", "share"
     ),
-    Updated(
-        "updates.excess",
-        "Decoded at its new place, minus random weights",
-        "share",
-        "more",
-    ),
-    Updated("updates.p", "p value vs random weights, Holm-corrected", "probability"),
 )
 Stated = partial(Measure, group="Maps stated in words")
 STATED = (
@@ -232,6 +236,7 @@ ERRORS = (
         "errors.belief",
         "Belief: optimal on the decoded map",
         "share",
+        "more",
         caveats=PLACELESS,
     ),
     Attributed(
@@ -247,20 +252,6 @@ ERRORS = (
     Attributed("errors.slip", "Slip: another action was likelier or planned", "share"),
     Attributed("errors.unexplained", "Unexplained", "share"),
     Attributed("errors.*.random", "*, random actions in the same turns", "share"),
-)
-Followed = partial(Measure, group="Maps that actions follow")
-FOLLOWING = (
-    Followed("following.true", "Optimal on the true map", "share", "more"),
-    Followed("following.stated", "Optimal on the stated map", "share"),
-    Followed(
-        "following.stated.shuffled", "Optimal on maps stated in other worlds", "share"
-    ),
-    Followed(
-        "following.decoded", "Optimal on the decoded map", "share", caveats=PLACELESS
-    ),
-    Followed(
-        "following.decoded.shuffled", "Optimal on maps decoded in other worlds", "share"
-    ),
 )
 Caused = partial(Measure, group="Causal tests")
 CAUSES = (

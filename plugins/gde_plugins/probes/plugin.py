@@ -64,7 +64,7 @@ def gde_probes() -> Sequence[AnyOffer]:
 def gde_metrics() -> Sequence[AnyOffer]:
     """Offer the metrics of decoded maps, the causal tests and the course of beliefs."""
     from gde_plugins.probes import measures
-    from gde_plugins.probes.config import CausesConfig, ErrorsConfig, FollowingConfig
+    from gde_plugins.probes.config import CausesConfig, ErrorsConfig
     from gde_plugins.probes.course import measures as course
     from gde_plugins.probes.course.config import (
         CourseConfig,
@@ -78,7 +78,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="decoded maps, scored as published: first turns, true grid cells, no padding",
             config=NoConfig,
             part="gde_plugins.probes.maps.first_turns:maps",
-            version=2,
+            version=3,
             measures=measures.FIRST_MAPS,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
@@ -98,7 +98,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="optimality of actions on the decoded map: accuracy, agreement, recovery, expectation",
             config=NoConfig,
             part="gde_plugins.probes.maps.beliefs:beliefs",
-            version=2,
+            version=3,
             measures=measures.BELIEFS,
             needs=frozenset(
                 {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
@@ -109,6 +109,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="decoded places of goal and agent after the perturbations move_goal and put_back",
             config=NoConfig,
             part="gde_plugins.probes.maps.updates:updates",
+            version=2,
             measures=measures.UPDATES,
             needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
         ),
@@ -125,16 +126,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="why actions were not optimal: belief, statement, goal, plan, slip",
             config=ErrorsConfig,
             make="gde_plugins.probes.errors.metric:Errors",
+            version=2,
             measures=measures.ERRORS,
             needs=frozenset({Capability.OPTIMUM}),
-        ),
-        MetricOffer(
-            name="following",
-            summary="which map actions follow: the true, the decoded or the stated one",
-            config=FollowingConfig,
-            make="gde_plugins.probes.errors.following:Following",
-            measures=measures.FOLLOWING,
-            needs=frozenset({Capability.MAP, Capability.OPTIMUM}),
         ),
         MetricOffer(
             name="causes",

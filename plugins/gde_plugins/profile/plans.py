@@ -87,7 +87,7 @@ def _own(
     reading: dict[str, Json] = {"weights": config.weights} if config.weights else {}
     # A dose of 1 is the whole change.
     causes: dict[str, Json] = {"things": list(CHANGED), "doses": [1.0]}
-    believing = (*acting, "beliefs", "errors", "following", "meg-belief")
+    believing = (*acting, "beliefs", "errors", "meg-belief")
     maps = plan("grid", config.worlds, *believing, size=9, density=0.6)
     mapping: dict[str, Json] = {"variants": ["places", "bilinear"], "turns": "all"}
     yield (

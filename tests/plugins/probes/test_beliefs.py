@@ -228,6 +228,19 @@ def test_selectivity_is_what_the_control_task_does_not_reach(walked: Evidence) -
     ]
 
 
+def test_first_maps_are_tested_against_the_control_task(walked: Evidence) -> None:
+    evidence = decoding(walked)
+    report, control = evidence.probe_reports
+    exchanged, _ = decoding(walked, "exchanged").probe_reports
+    others = replace(
+        control, decoded=exchanged.decoded, further=(exchanged.decoded,) * 4
+    )
+    found = whole([*maps(replace(evidence, probe_reports=(report, others)))])
+    verdict = found["maps.top1.goal"].verdict
+    assert verdict is not None and verdict.control == "shuffled"
+    assert verdict.outcome == "better" and verdict.difference == 1
+
+
 @pytest.mark.parametrize("lacking", ["agent", "goal"])
 def test_scores_of_first_maps_have_a_reason_for_what_was_never_trained_on(
     walked: Evidence, lacking: str

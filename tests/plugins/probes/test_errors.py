@@ -19,11 +19,12 @@ from gde.data.completion import Completion
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision, Trajectory, Turn
+from gde.data.verdict import Verdict
 from gde.errors import GdeError
-from gde_plugins.probes.config import ErrorsConfig, FollowingConfig
+from gde_plugins.probes.config import ErrorsConfig
 from gde_plugins.probes.errors.attribution import CAUSES, erring_turns
-from gde_plugins.probes.errors.following import Following
 from gde_plugins.probes.errors.metric import Errors
+from gde_plugins.probes.maps.beliefs import beliefs
 
 CLASSES = decoded_classes(KINDS)
 SIZE = 9
@@ -31,7 +32,6 @@ MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 FIT = Fit(probe="cogmap", variant="mlp", layer=0, position="pre")
 Seen = tuple[CellMap, Turn, np.random.Generator]
 errors = Errors(ErrorsConfig())
-following = Following(FollowingConfig())
 
 
 @pytest.fixture(scope="module")
@@ -350,34 +350,53 @@ def test_own_maps_explain_more_than_those_of_other_worlds(walked: Evidence) -> N
     assert (found["errors.belief.shuffled"] or 1) < 0.6
 
 
-@pytest.mark.parametrize(
-    ("decide", "name", "other"),
-    [
-        (towards_a_wrong_goal, "following.decoded", "following.stated"),
-        (naming_a_wrong_goal, "following.stated", "following.decoded"),
-    ],
-)
-def test_actions_follow_the_map_that_the_agent_acts_on(
-    walked: Evidence, decide: Callable[[Seen], Decision], name: str, other: str
+def with_random_weights(evidence: Evidence, n_draws: int, own: int) -> Evidence:
+    """Beside a control of so many draws, of which the first ones decode as the probe,
+    the others maps of other turns.
+    """
+    (report,) = evidence.probe_reports
+    n_turns = len(report.decoded)
+    draws = []
+    for draw in range(n_draws):
+        by = 0 if draw < own else n_turns // 2 + draw
+        draws.append(np.roll(report.decoded, by, axis=0))
+    control = replace(
+        report,
+        fit=replace(report.fit, control="untrained"),
+        decoded=draws[0],
+        further=tuple(draws[1:]),
+    )
+    return replace(evidence, probe_reports=(report, control))
+
+
+@pytest.mark.parametrize("metric", [errors, beliefs])
+def test_beliefs_that_are_acted_on_are_beyond_those_of_random_weights(
+    walked: Evidence, metric: Callable[[Evidence], Sequence[Measurement]]
 ) -> None:
-    found = values(following(erring(walked, decide)), "none")
-    assert found[name] == 1
-    assert (found[f"{name}.shuffled"] or 1) < 0.6
-    assert (found["following.true"] or 1) < 0.8
-    assert (found[other] or 0) < 0.85
+    names = {"errors.belief", "beliefs.recovery", "beliefs.accuracy.decoded"}
+    evidence = erring(walked, towards_a_wrong_goal)
+
+    def verdicts(n_draws: int, own: int) -> list[Verdict]:
+        found = metric(with_random_weights(evidence, n_draws, own))
+        return [one.verdict for one in found if one.name in names and one.verdict]
+
+    for one in verdicts(19, own=0):
+        assert one.outcome == "better" and one.outside and one.draws == 19
+        assert one.difference > 0.3
+    # One initialisation that explains as much is enough to doubt.
+    assert {one.outcome for one in verdicts(19, own=1)} == {"none"}
+    assert {one.outcome for one in verdicts(4, own=0)} == {"untested"}
 
 
-def test_a_control_has_its_decoded_map_alone_and_silence_a_reason(
+def test_recovery_stands_beside_maps_of_other_worlds_and_chance(
     walked: Evidence,
 ) -> None:
-    evidence = erring(walked, towards_a_wrong_goal)
-    (report,) = evidence.probe_reports
-    control = replace(report, fit=replace(FIT, control="untrained"))
-    found = following(replace(evidence, probe_reports=(control,)))
-    names = {"following.decoded", "following.decoded.shuffled"}
-    assert {*values(found, "untrained")} == names
-    (unstated,) = [one for one in found if one.name == "following.stated"]
-    assert "following.reasoning" in unstated.reason
+    found = values(beliefs(erring(walked, towards_a_wrong_goal)), "none")
+    assert found["beliefs.recovery"] == 1
+    assert (found["beliefs.recovery.shuffled"] or 1) < 0.6
+    assert (found["beliefs.recovery.random"] or 1) < 0.6
+    assert found["beliefs.accuracy.decoded"] == 1
+    assert (found["beliefs.accuracy.decoded.shuffled"] or 1) < 0.6
 
 
 def test_the_page_tells_why_a_turn_was_not_optimal(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from gde.data.json import Json
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
+from gde.data.verdict import Verdict
 from gde_plugins.probes.maps.held_out import true_map
 from gde_plugins.probes.maps.updates import updates
 
@@ -179,6 +180,13 @@ def right_in(*worlds: int) -> Believes:
     return believed
 
 
+def verdict(numbers: dict[str, Measurement]) -> Verdict:
+    """Of the thing at its new place."""
+    found = numbers["updates.new"].verdict
+    assert found is not None
+    return found
+
+
 def test_random_weights_are_compared_in_the_same_worlds(perturbed: Evidence) -> None:
     """Each of five initialisations is right in a world of its own of ten, so that their
     mean is right in .2 of five worlds.
@@ -187,16 +195,16 @@ def test_random_weights_are_compared_in_the_same_worlds(perturbed: Evidence) -> 
         perturbed, none=truth, untrained=[right_in(i) for i in range(5)]
     )
     after = found(evidence, "move_goal", "1")
-    assert after["updates.excess"].value == pytest.approx(0.9)
+    assert verdict(after).difference == pytest.approx(0.9)
     # Differences of .8 and 1, equally many, have this standard error.
     half = student.ppf(0.975, 9) * 0.1 / 3
-    assert after["updates.excess"].interval == pytest.approx((0.9 - half, 0.9 + half))
+    assert verdict(after).interval == pytest.approx((0.9 - half, 0.9 + half))
     for since in ("1", "2"):
-        p_value = found(evidence, "move_goal", since)["updates.p"].value
+        p_value = verdict(found(evidence, "move_goal", since)).p
         assert p_value is not None and p_value < 0.02
     weights = found(evidence, "move_goal", "1", "untrained")
     assert weights["updates.new"].value == pytest.approx(0.1)
-    assert "updates.excess" not in weights
+    assert weights["updates.new"].verdict == verdict(found(evidence, "move_goal", "1"))
 
 
 def test_all_initialisations_of_random_weights_are_compared(
@@ -205,15 +213,15 @@ def test_all_initialisations_of_random_weights_are_compared(
     one_true = decoding(perturbed, none=truth, untrained=[truth, *[stale] * 4])
     all_stale = decoding(perturbed, none=truth, untrained=[right_in(0), *[stale] * 4])
     unlike, alike = (found(each, "move_goal", "1") for each in (one_true, all_stale))
-    assert unlike["updates.excess"].value == pytest.approx(4 / 5)
-    assert alike["updates.excess"].value == pytest.approx(1 - 0.1 / 5)
+    assert verdict(unlike).difference == pytest.approx(4 / 5)
+    assert verdict(alike).difference == pytest.approx(1 - 0.1 / 5)
 
     # The variance between initialisations is in the interval and the p value.
-    p_unlike, p_alike = unlike["updates.p"].value, alike["updates.p"].value
+    p_unlike, p_alike = verdict(unlike).p, verdict(alike).p
     assert p_unlike is not None and p_alike is not None
     assert p_alike < 0.01 and p_unlike > 0.2
     half = student.ppf(0.975, 4) * ERROR
-    assert unlike["updates.excess"].interval == pytest.approx((0.8 - half, 0.8 + half))
+    assert verdict(unlike).interval == pytest.approx((0.8 - half, 0.8 + half))
 
     weights = found(one_true, "move_goal", "1", "untrained")["updates.new"]
     assert weights.value == pytest.approx(1 / 5)
@@ -229,25 +237,24 @@ def test_few_initialisations_have_no_test(perturbed: Evidence, drawn: int) -> No
     untrained = [truth, *[stale] * (drawn - 1)]
     evidence = decoding(perturbed, none=truth, untrained=untrained)
     after = found(evidence, "move_goal", "1")
-    assert after["updates.excess"].value == pytest.approx(1 - 1 / drawn)
-    assert after["updates.excess"].interval is None
-    assert after["updates.p"].value is None
+    assert verdict(after).difference == pytest.approx(1 - 1 / drawn)
+    assert verdict(after).interval is None
+    assert verdict(after).p is None
     reason = f"a verdict needs 5 random initialisations, got {drawn}"
-    assert after["updates.p"].reason == reason
+    assert verdict(after).reason == reason
 
 
 def test_equal_maps_show_no_difference(perturbed: Evidence) -> None:
     evidence = decoding(perturbed, none=truth, untrained=[truth] * 5)
     after = found(evidence, "move_goal", "1")
-    assert after["updates.excess"].value == 0
-    assert after["updates.p"].value is None
-    assert "all scores are the same" in after["updates.p"].reason
+    assert verdict(after).difference == 0
+    assert verdict(after).p is None
+    assert "all scores are the same" in verdict(after).reason
 
 
-def test_without_random_weights_there_is_a_reason(perturbed: Evidence) -> None:
+def test_without_controls_there_is_no_test(perturbed: Evidence) -> None:
     after = found(decoding(perturbed, none=truth), "move_goal", "1")
-    assert "random weights" in after["updates.excess"].reason
-    assert "random weights" in after["updates.p"].reason
+    assert after["updates.new"].verdict is None
 
 
 def test_few_worlds_have_no_interval_and_no_test(perturbed: Evidence) -> None:
@@ -259,7 +266,7 @@ def test_few_worlds_have_no_interval_and_no_test(perturbed: Evidence) -> None:
     )
     assert after["updates.new"].value == 1
     assert after["updates.new"].interval is None
-    assert after["updates.p"].reason == "5 worlds; a test needs 6"
+    assert verdict(after).reason == "5 worlds; a test needs 6"
 
 
 def test_an_episode_that_ends_early_is_a_reason(perturbed: Evidence) -> None:
@@ -318,8 +325,9 @@ def test_random_weights_are_those_of_the_same_layer(perturbed: Evidence) -> None
     excess = {}
     for one in updates(evidence):
         labels = (one.where.get("perturbation"), one.where.get("since"))
-        if one.name == "updates.excess" and labels == ("move_goal", "1"):
-            excess[one.where["layer"]] = one.value
+        if one.name == "updates.new" and labels == ("move_goal", "1"):
+            assert one.verdict is not None
+            excess[one.where["layer"]] = one.verdict.difference
     assert excess == {0: 1, 1: 0}
 
 
@@ -328,8 +336,12 @@ def test_p_values_are_corrected_over_the_turns_of_a_fit(perturbed: Evidence) -> 
     evidence = decoding(perturbed, none=truth, untrained=[truth, *[stale] * 4])
     p_values = {}
     for one in updates(evidence):
-        if one.name == "updates.p" and one.where["perturbation"] == "move_goal":
-            p_values[one.where["since"]] = one.value
+        is_own = one.where["fit"] == "none" and one.name == "updates.new"
+        if is_own and one.where["perturbation"] == "move_goal":
+            assert one.verdict is not None
+            # One initialisation is as right as the probe: nothing is shown.
+            assert one.verdict.outside is False and one.verdict.outcome == "none"
+            p_values[one.where["since"]] = one.verdict.p
     assert list(p_values) == ["1", "2", "3+"]
     alone = 2 * student.sf(0.8 / ERROR, 4)
     for p_value in p_values.values():

@@ -254,15 +254,9 @@ def row_of(title: str, measurements: Sequence[Measurement]) -> Comparison:
         ("Agent decoded in its cell", "cogmap.top1.agent", "", "control"),
         ("Next action decoded", "plan.prefix.1", "", "control"),
         ("Distance to the goal decoded, error", "distance.mae", "", "control"),
-        (
-            "Actions optimal on the decoded map",
-            "beliefs.accuracy.decoded",
-            "",
-            "fit",
-        ),
-        ("Optimal on the true map", "following.true", "", "fit"),
-        ("Optimal on the decoded map", "following.decoded", "", "fit"),
-        ("Optimal on the stated map", "following.stated", "", "fit"),
+        ("Optimal on the true map", "beliefs.accuracy.true", "", "fit"),
+        ("Optimal on the decoded map", "beliefs.accuracy.decoded", "", "fit"),
+        ("Errors that are optimal on the decoded map", "beliefs.recovery", "", "fit"),
         ("Steps lost, wrong minus right", "beliefs.regret.difference", "", "fit"),
         (
             "MEG towards the decoded goal",
@@ -310,8 +304,8 @@ def test_what_chance_gives_stands_beside_what_is_read() -> None:
         ),
         (
             "Optimal on the decoded map",
-            "following.decoded",
-            "following.decoded.shuffled",
+            "beliefs.accuracy.decoded",
+            "beliefs.accuracy.decoded.shuffled",
             "places",
         ),
     ):

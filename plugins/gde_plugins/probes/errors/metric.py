@@ -2,17 +2,24 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
+
+import numpy as np
 
 from gde.data.evidence import Evidence
+from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.data.view import moves
 from gde.numerics.episodes import finished, unmeasured
 from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.config import ErrorsConfig
 from gde_plugins.probes.errors.attribution import CAUSES, Cause, Erring, erring_turns
+from gde_plugins.probes.maps.against_controls import Measured, against_controls
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, share_of_turns
 from gde_plugins.probes.maps.policies import Believed
+from gde_plugins.probes.measures import ERRORS
 
 NO_ERROR = "every action with a certified optimum was optimal"
 UNCERTIFIED = "no turn has certified optimal actions"
@@ -48,8 +55,8 @@ class Errors:
     of "belief" with the decoded maps of other worlds.
 
     Numbers without the label "fit" are of all turns, without decoded maps. For each fit
-    of a probe of maps there are those of held-out turns, controls included. n counts
-    the turns; intervals resample worlds.
+    of a probe of maps there are those of held-out turns, controls included, against
+    which "errors.belief" is tested. n counts the turns; intervals resample worlds.
     """
 
     config: ErrorsConfig
@@ -66,9 +73,8 @@ class Errors:
         found = [*_shares([*errors.values()], seed)]
         if not fits:
             found.append(unmeasured("errors.belief", NONE_DECODED))
-        for fit in fits:
-            found += fit.under([*_of_fit(fit, errors, seed)])
-        return found
+        measure = partial(_of_fit, errors=errors, seed=seed)
+        return found + against_controls(fits, measure, Measures(ERRORS), seed)
 
     def remarks(self, evidence: Evidence) -> Mapping[Key, str]:
         """The cause and its evidence, by episode and turn.
@@ -77,7 +83,7 @@ class Errors:
         """
         errors, _ = self._errors(evidence)
         for fit in decoded_turns(evidence):
-            if fit.where["fit"] == "none" and not fit.untrained("agent", "goal"):
+            if not fit.is_control and not fit.untrained("agent", "goal"):
                 believing = _believing(fit, _decoded_optimal(fit), errors)
                 errors.update((one.key, one) for one in believing)
                 break
@@ -125,23 +131,27 @@ def _unknown(cause: Cause, errors: Sequence[Erring]) -> str:
     return ""
 
 
-def _of_fit(
-    fit: DecodedTurns, errors: Mapping[Key, Erring], seed: int
-) -> Iterator[Measurement]:
+def _of_fit(fit: DecodedTurns, errors: Mapping[Key, Erring], seed: int) -> Measured:
     """All shares in the held-out turns of a fit, which decodes their maps."""
     untrained = fit.untrained("agent", "goal")
     best = _decoded_optimal(fit)
     believing = _believing(fit, best, errors)
     if untrained or not believing:
         reason = untrained or "every held-out action was optimal"
-        yield unmeasured("errors.belief", reason)
-        return
+        return Measured(measurements=[unmeasured("errors.belief", reason)])
 
     labels = fit.labels
-    yield _share("errors.belief", believing, "belief", seed, *labels)
-    yield _random(believing, "belief", seed, *labels)
-    yield _shuffled(fit, best, believing, seed, *labels)
-    yield from _shares(believing, seed, *labels)
+    found = [
+        _share("errors.belief", believing, "belief", seed, *labels),
+        _random(believing, "belief", seed, *labels),
+        _shuffled(fit, best, believing, seed, *labels),
+        *_shares(believing, seed, *labels),
+    ]
+    causes = {one.key: one.explained().cause for one in believing}
+    scores = [
+        float(causes[key] == "belief") if key in causes else nan for key in fit.keys
+    ]
+    return Measured(measurements=found, scores={"errors.belief": np.array(scores)})
 
 
 def _believing(
@@ -149,7 +159,7 @@ def _believing(
 ) -> list[Erring]:
     """The held-out erring turns with the actions that their decoded maps explain."""
     believing = []
-    for row, key in enumerate(_keys(fit)):
+    for row, key in enumerate(fit.keys):
         if key in errors:
             decoded = frozenset(name for name in best if best[name][row])
             believing.append(replace(errors[key], decoded=decoded))
@@ -163,12 +173,6 @@ def _decoded_optimal(fit: DecodedTurns) -> Mapping[str, Bools]:
     known = moves(fit.trajectories[0].world)
     believed = Believed.likeliest(fit.decoded, fit.classes)
     return dict(zip(known, believed.optimal(known).T, strict=True))
-
-
-def _keys(fit: DecodedTurns) -> list[Key]:
-    """Episode and index of each turn of a fit."""
-    pairs = zip(fit.trajectories, fit.turns, strict=True)
-    return [(str(trajectory.key), turn.index) for trajectory, turn in pairs]
 
 
 def _share(

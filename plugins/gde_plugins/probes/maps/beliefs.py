@@ -5,21 +5,25 @@ See Arghal et al. (2026), section 5.2 and table 2.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gde.data.evidence import Evidence
+from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.data.view import moves
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Estimate, cluster_mean, cluster_share
 from gde.seeding import generator
 from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Indices
+from gde_plugins.probes.maps.against_controls import Measured, against_controls
 from gde_plugins.probes.maps.estimates import mean_distance
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns
 from gde_plugins.probes.maps.policies import Believed
 from gde_plugins.probes.maps.regret import regrets
+from gde_plugins.probes.measures import BELIEFS
 
 SAMPLES = 32
 """Number of maps drawn from each decoded distribution."""
@@ -34,12 +38,15 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
     - "beliefs.valid": share of decoded maps with a path from agent to goal. The next
       three are of their turns alone.
     - "beliefs.accuracy.decoded": share of actions that are optimal on the decoded map.
+      ".shuffled" takes the maps decoded in other worlds: what a map gives without any
+      relation to the turn.
     - "beliefs.agreement": share of actions that are optimal on both. ".released" counts
       turns in which some action is, as the authors' released code does. Agent and goal
       are placed as the paper says in both.
     - "beliefs.recovery": of the actions that are not optimal in truth, the share that
       is on the decoded map. Again, ".released" counts turns in which some action is
-      optimal on both.
+      optimal on both, and ".shuffled" takes maps of other worlds. ".random" is the share
+      of the other actions that are not optimal in truth: what an error by chance gives.
     - "beliefs.spread.agent", "beliefs.spread.goal": mean distance of all cells decoded
       so.
     - "beliefs.expected": probability that the action is optimal on a map drawn from the
@@ -51,9 +58,11 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
 
     All are averaged within trajectories first, then over them. n counts trajectories,
     and intervals resample worlds. There is one of each for every fit of a probe of
-    maps, controls included ("fit"), and by size and density for the trained fits. Where
-    agent or goal was never trained on there is a reason instead. Probes are fitted to
-    whole runs, so parts of a run have no such numbers.
+    maps, controls included ("fit"), and by size and density for the trained fits.
+    ".accuracy.decoded" and ".recovery" are tested against controls, where a map without
+    a path counts as one on which no action is optimal. Where agent or goal was never
+    trained on there is a reason instead. Probes are fitted to whole runs, so parts of a
+    run have no such numbers.
     """
     if evidence.part:
         return ()
@@ -66,18 +75,14 @@ def beliefs(evidence: Evidence) -> Sequence[Measurement]:
             reason = "some held-out turns have no certified optimal actions"
             return [unmeasured("beliefs.accuracy.decoded", reason)]
 
-    measurements: list[Measurement] = []
+    seed = evidence.seed
+    measure = partial(_measured, seed=seed)
+    found = against_controls(fits, measure, Measures(BELIEFS), seed)
     for fit in fits:
-        parts = [fit]
-        if fit.where["fit"] == "none":
-            parts += fit.parts()
-        for part in parts:
-            judged = _judged(part, evidence.seed)
-            measurements += part.under([*_measured(judged, evidence.seed)])
-            measurements += part.under(
-                [*regrets(part, judged.leads_rightly, evidence.seed)]
-            )
-    return measurements
+        if not fit.is_control:
+            for part in fit.parts():
+                found += part.under(measure(part).measurements)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,8 +155,22 @@ def _judged(fit: DecodedTurns, seed: int) -> _Judged:
     )
 
 
-def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
+def _measured(fit: DecodedTurns, seed: int) -> Measured:
     """All measurements of some turns, see `beliefs`."""
+    judged = _judged(fit, seed)
+    found = [*_shares(judged, seed), *regrets(fit, judged.leads_rightly, seed)]
+    if fit.untrained("agent", "goal"):
+        return Measured(measurements=found)
+    decoded = judged.is_best(judged.decoded).astype(np.float64)
+    scores = {
+        "beliefs.accuracy.decoded": decoded,
+        "beliefs.recovery": np.where(judged.is_best(judged.true), np.nan, decoded),
+    }
+    return Measured(measurements=found, scores=scores)
+
+
+def _shares(judged: _Judged, seed: int) -> Iterator[Measurement]:
+    """Shares of turns, expectations and spreads."""
     fit = judged.fit
     untrained = fit.untrained("agent", "goal")
     n_turns = len(judged.true)
@@ -180,8 +199,18 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
         values = hits.astype(np.float64)
         yield _averaged(fit, name, values, among, seed, untrained or reason)
 
+    elsewhere = _elsewhere(judged, valid)
+    by_chance = (
+        ("beliefs.accuracy.decoded.shuffled", elsewhere, valid, NO_WAY),
+        ("beliefs.recovery.shuffled", elsewhere, wrong, NO_ERROR),
+        ("beliefs.recovery.random", _of_errors(judged), wrong, NO_ERROR),
+    )
+    for name, values, among, reason in by_chance:
+        known: Bools = among & ~np.isnan(values)
+        yield _averaged(fit, name, values, known, seed, untrained or reason)
+
     unknown = np.isnan(judged.expected).any(axis=1)
-    known: Bools = placed & ~unknown
+    known = placed & ~unknown
     of_taken = judged.expected[np.arange(n_turns), judged.taken]
     of_action = np.where(judged.taken >= 0, of_taken, 0.0)
     of_chance = judged.expected.mean(axis=1)
@@ -194,6 +223,30 @@ def _measured(judged: _Judged, seed: int) -> Iterator[Measurement]:
 
     yield _spread(fit, "agent", seed)
     yield _spread(fit, "goal", seed)
+
+
+def _elsewhere(judged: _Judged, valid: Bools) -> Doubles:
+    """(N,) share of the decoded maps of other worlds, of those with a path, on which the
+    action is optimal; NaN where there is none.
+    """
+    groups = judged.fit.groups
+    shares = np.full(len(groups), np.nan)
+    for turn, world in enumerate(groups):
+        others = judged.decoded[valid & (groups != world)]
+        if len(others):
+            action = judged.taken[turn]
+            shares[turn] = others[:, action].mean() if action >= 0 else 0.0
+    return shares
+
+
+def _of_errors(judged: _Judged) -> Doubles:
+    """(N,) share of the actions that are not optimal in truth that are optimal on the
+    decoded map; NaN where all are optimal.
+    """
+    wrong = ~judged.true
+    with np.errstate(invalid="ignore"):
+        shares = (wrong & judged.decoded).sum(axis=1) / wrong.sum(axis=1)
+    return np.asarray(shares)
 
 
 def _spread(fit: DecodedTurns, kind: str, seed: int) -> Measurement:

@@ -1,16 +1,19 @@
 """The metric `maps`: decoded maps of first turns, scored as published."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from gde.data.cell_map import PAD
 from gde.data.evidence import Evidence
+from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import paired_difference
 from gde.seeding import generator
 from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
+from gde_plugins.probes.maps.against_controls import Measured, against_controls
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_map
 from gde_plugins.probes.maps.scores import (
@@ -19,6 +22,7 @@ from gde_plugins.probes.maps.scores import (
     likeliest_on_map,
     of_known,
 )
+from gde_plugins.probes.measures import FIRST_MAPS
 
 THINGS = ("agent", "goal")
 """Classes that are in one cell of every map."""
@@ -38,7 +42,8 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     - "maps.selectivity", "maps.selectivity.CLASS": accuracy, or top-1 of agent and
       goal, less that of the same probe fitted to shuffled labels.
 
-    All but the last two also by size and by density. Every n counts turns. A class that
+    All but the last two also by size and by density. "maps.accuracy" and "maps.top1.*"
+    are tested against controls. Every n counts turns. A class that
     was never trained on has a reason instead of numbers. Probes are fitted to whole
     runs, so parts of a run have no such numbers.
 
@@ -61,29 +66,38 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     if not fits:
         return [unmeasured("maps.accuracy", NONE_DECODED)]
 
-    measurements: list[Measurement] = []
+    seed = evidence.seed
+    measure = partial(_measured, seed=seed)
+    found = against_controls(fits, measure, Measures(FIRST_MAPS), seed)
     for fit in fits:
-        measurements += _measured(fit, evidence)
-        measurements += _selectivity(fit, fits, evidence)
-    return measurements
+        for part in fit.parts():
+            found += part.under(_scores(part, seed))
+        if not fit.is_control:
+            found += _majority(fit, evidence)
+            found += _selectivity(fit, fits, evidence)
+    return found
 
 
-def _measured(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
-    """Return the scores of all turns and of each size and density.
+def _measured(fit: DecodedTurns, seed: int) -> Measured:
+    """The scores of all turns, of which those for all cells and places are tested."""
+    scores = {}
+    for suffix, has_cells, shares in _shares_right(fit):
+        thing = suffix.lstrip(".")
+        if has_cells.any() and thing not in fit.unknown:
+            name = f"maps.top1{suffix}" if thing else "maps.accuracy"
+            scores[name] = np.where(has_cells, shares, np.nan)
+    return Measured(measurements=_scores(fit, seed), scores=scores)
 
-    Only the trained fit has baselines.
+
+def _majority(fit: DecodedTurns, evidence: Evidence) -> Iterator[Measurement]:
+    """The baseline without activations, which is the same for all fits: it is scored
+    once.
     """
-    parts = [fit, *fit.parts()]
-    for part in parts:
-        yield from part.under(_scores(part, evidence.seed))
-
-    # A reader without activations is the same for all fits, so it is scored once.
-    if fit.where["fit"] == "none":
-        n_worlds, prior = _training_prior(fit, evidence)
-        worlds = Measurement(name="maps.worlds", value=float(n_worlds), n=n_worlds)
-        yield from fit.under([worlds])
-        for part in parts:
-            yield from part.under(_majority_scores(part, prior, evidence.seed))
+    n_worlds, prior = _training_prior(fit, evidence)
+    worlds = Measurement(name="maps.worlds", value=float(n_worlds), n=n_worlds)
+    yield from fit.under([worlds])
+    for part in (fit, *fit.parts()):
+        yield from part.under(_majority_scores(part, prior, evidence.seed))
 
 
 def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
@@ -175,9 +189,6 @@ def _selectivity(
 
     Both are scored on the same turns.
     """
-    if fit.where["fit"] != "none":
-        return
-
     # Turns are compared one by one, so a control of other turns is none.
     wanted = {**fit.where, "fit": "shuffled"}
     controls = [one for one in fits if one.where == wanted]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from gde.data.cell_map import CellMap
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.probe import ProbeReport
+from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episodes import unmeasured
@@ -26,6 +26,7 @@ SWEPT = ("size", "density")
 class DecodedTurns:
     """N turns, decoded by one fit of a probe."""
 
+    fit: Fit
     where: Labels
     """Labels of the fit; those of a probe's own numbers have "control", these have
     "fit".
@@ -44,6 +45,16 @@ class DecodedTurns:
     classes: tuple[str, ...]
     unknown: frozenset[str]
     """Classes absent from the training turns: their probability is 0 everywhere."""
+
+    @property
+    def is_control(self) -> bool:
+        return self.fit.control != "none"
+
+    @property
+    def keys(self) -> list[tuple[str, int]]:
+        """(N,) episode and index of each turn."""
+        pairs = zip(self.trajectories, self.turns, strict=True)
+        return [(str(trajectory.key), turn.index) for trajectory, turn in pairs]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -181,6 +192,7 @@ def _turns_of(
     # Shaped even where there are no turns.
     cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
     return DecodedTurns(
+        fit=fit,
         where=where,
         trajectories=tuple(played),
         turns=tuple(turns),

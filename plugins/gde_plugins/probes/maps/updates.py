@@ -3,29 +3,26 @@
 See Arghal et al. (2026), appendices A.2 and A.3.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from gde.data.cell_map import CellMap
 from gde.data.evidence import Evidence
-from gde.data.result import Measurement
+from gde.data.measure import Measures
+from gde.data.result import Measurement, labelled
 from gde.data.trajectory import Trajectory
-from gde.data.verdict import Verdict
-from gde.numerics.controls import compare_with_control, over_initialisations
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import (
-    adjusted,
-    cluster_means,
-    holm,
-    paired_difference,
-)
+from gde.numerics.stats import paired_difference
 from gde.seeding import generator
 from gde_plugins.probes.arrays import Bools, Codes, Indices
+from gde_plugins.probes.maps.against_controls import Measured, against_controls
 from gde_plugins.probes.maps.first_turns import NONE_DECODED
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, share_of_turns
 from gde_plugins.probes.maps.policies import top
+from gde_plugins.probes.measures import UPDATES
 
 MOVED = {"move_goal": "goal", "put_back": "agent"}
 """Perturbation to the thing that it moves."""
@@ -39,10 +36,6 @@ NONE_PERTURBED = (
 NONE_SO_LATE = "no held-out episode has such a turn with the thing at another place"
 NONE_BEFORE = "the probe decoded no turn before the perturbation of these episodes"
 NONE_UNPERTURBED = "no held-out episode without perturbation has such a turn"
-UNTRAINED = "untrained"
-NO_WEIGHTS = (
-    "no probe was fitted to random weights on these turns: set cogmap.turns=all"
-)
 
 
 def updates(evidence: Evidence) -> Sequence[Measurement]:
@@ -60,12 +53,10 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
     - "updates.change": "updates.new" less "updates.before", paired by world.
     - "updates.unperturbed": share of the turns of the same numbers, in episodes without
       perturbation, with the thing decoded at its place.
-    - "updates.excess": "updates.new" less that of the same probe on random weights,
-      paired by world. "updates.p" is its p value, with Holm's correction over the turns
-      of a fit.
 
-    Of random weights, every number is the mean over initialisations, and intervals
-    contain the variance between them. All but "updates.before" are by turns since the
+    "updates.new" is tested against the controls, corrected over the turns since the
+    perturbation. Of random weights, every number is the mean over initialisations, and
+    intervals contain the variance between them. All but "updates.before" are by turns since the
     perturbation ("since"). There is one of each for every fit of a probe of maps,
     controls included ("fit"). Shares count turns, and differences weigh all worlds
     alike. Probes are fitted to whole runs, so parts of a run have no such numbers.
@@ -77,21 +68,13 @@ def updates(evidence: Evidence) -> Sequence[Measurement]:
     if not fits:
         return [unmeasured("updates.new", NONE_DECODED)]
 
-    measurements: list[Measurement] = []
-    for fit in fits:
-        for perturbation in MOVED:
-            of_each = [_moved(one, perturbation) for one in fit.initialisations]
-            # The turns are the same for all initialisations.
-            moved, *_ = of_each
-            if not moved.is_later.any():
-                continue
-            measured = [[*_measured(each, evidence.seed)] for each in of_each]
-            found = over_initialisations(measured, shares=True)
-            if fit.where["fit"] == "none" and not fit.untrained(MOVED[perturbation]):
-                found += _against_random_weights(moved, fits, evidence.seed)
-            of_kind = [_labelled(one, perturbation=perturbation) for one in found]
-            measurements += fit.under(of_kind)
-    return measurements or [unmeasured("updates.new", NONE_PERTURBED)]
+    found: list[Measurement] = []
+    for perturbation in MOVED:
+        # The turns are the same for all draws of a control.
+        moved = [fit for fit in fits if _moved(fit, perturbation).is_later.any()]
+        measure = partial(_measured, perturbation=perturbation, seed=evidence.seed)
+        found += against_controls(moved, measure, Measures(UPDATES), evidence.seed)
+    return found or [unmeasured("updates.new", NONE_PERTURBED)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,18 +165,25 @@ def _place(trajectory: Trajectory, index: int, thing: str) -> tuple[int, int]:
     return CellMap.from_record(trajectory.world, state).place_of(thing)
 
 
-def _measured(moved: _Moved, seed: int) -> Iterator[Measurement]:
-    """Return the measurements of one fit and perturbation alone, see `updates`."""
-    untrained = moved.fit.untrained(MOVED[moved.perturbation])
-    if untrained:
-        yield unmeasured("updates.new", untrained)
-        return
+def _measured(fit: DecodedTurns, perturbation: str, seed: int) -> Measured:
+    """The numbers of one fit and perturbation, see `updates`."""
+    labels = {"perturbation": perturbation}
+    moved = _moved(fit, perturbation)
+    if untrained := fit.untrained(MOVED[perturbation]):
+        return Measured(measurements=[unmeasured("updates.new", untrained, labels)])
 
     before = moved.since == 0
-    yield _share(moved, "updates.before", moved.at_true, before, seed, NONE_BEFORE)
+    share = _share(moved, "updates.before", moved.at_true, before, seed, NONE_BEFORE)
+    found = [replace(share, where=labels)]
+    scores = {}
     for since in SINCE:
-        for one in _shares(moved, since, seed):
-            yield _labelled(one, since=since)
+        where = {**labels, "since": since}
+        found += [replace(one, where=where) for one in _shares(moved, since, seed)]
+        later = moved.of(since)
+        if later.any():
+            score = np.where(later, moved.at_true, np.nan)
+            scores[labelled("updates.new", where)] = score
+    return Measured(measurements=found, scores=scores)
 
 
 def _shares(moved: _Moved, since: str, seed: int) -> Iterator[Measurement]:
@@ -257,108 +247,8 @@ def _change(moved: _Moved, later: Bools, since: str, seed: int) -> Measurement:
     if not rows:
         return unmeasured(name, NONE_BEFORE)
 
-    rng = _generator(moved, seed, name, since)
+    labels = (moved.perturbation, since, *moved.fit.labels)
+    rng = generator(seed, "metric", name, *labels)
     worlds = moved.fit.groups[rows]
     difference = paired_difference(moved.at_true[rows], before, worlds, rng)
     return difference.estimate.measurement(name)
-
-
-def _against_random_weights(
-    moved: _Moved, fits: Sequence[DecodedTurns], seed: int
-) -> Iterator[Measurement]:
-    """Return "updates.excess" and "updates.p"."""
-    wanted = {**moved.fit.where, "fit": UNTRAINED}
-    hits: Mapping[tuple[str, int], Bools] = {}
-    for fit in fits:
-        if fit.where == wanted:
-            hits = _hits(
-                [_moved(one, moved.perturbation) for one in fit.initialisations]
-            )
-
-    compared = {since: _compared(moved, hits, since, seed) for since in SINCE}
-    found = [None if one is None else one.verdict.p for one in compared.values()]
-    corrected = adjusted(found, holm)
-    for (since, one), p in zip(compared.items(), corrected, strict=True):
-        if one is None:
-            reason = NO_WEIGHTS if moved.of(since).any() else NONE_SO_LATE
-            nothing = [unmeasured("updates.excess", reason)]
-            nothing.append(unmeasured("updates.p", reason))
-            yield from (_labelled(each, since=since) for each in nothing)
-            continue
-        yield _labelled(one.excess, since=since)
-        yield _labelled(one.p_value(p), since=since)
-
-
-def _hits(several: Sequence[_Moved]) -> Mapping[tuple[str, int], Bools]:
-    """Return whether each initialisation has the thing decoded at its place, by episode
-    and turn.
-    """
-    first, *_ = several
-    at_true = np.array([each.at_true for each in several])
-    hits = {}
-    for row in np.flatnonzero(first.is_later):
-        trajectory = first.fit.trajectories[row]
-        turn = first.fit.turns[row]
-        hits[str(trajectory.key), turn.index] = at_true[:, row]
-    return hits
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Compared:
-    """The hits of some turns against those of random weights."""
-
-    verdict: Verdict
-    n_turns: int
-
-    @property
-    def excess(self) -> Measurement:
-        return Measurement(
-            name="updates.excess",
-            value=self.verdict.difference,
-            n=self.n_turns,
-            interval=self.verdict.interval,
-            clusters=self.verdict.worlds,
-        )
-
-    def p_value(self, corrected: float | None) -> Measurement:
-        """Return the corrected p value, or the reason why there is no test."""
-        if corrected is None:
-            return unmeasured("updates.p", self.verdict.reason)
-        return Measurement(
-            name="updates.p",
-            value=corrected,
-            n=self.n_turns,
-            clusters=self.verdict.worlds,
-        )
-
-
-def _compared(
-    moved: _Moved, hits: Mapping[tuple[str, int], Bools], since: str, seed: int
-) -> _Compared | None:
-    """Compare the hits with those of random weights; None where no turn has both."""
-    rows = []
-    theirs = []
-    for row in np.flatnonzero(moved.of(since)):
-        trajectory = moved.fit.trajectories[row]
-        place = str(trajectory.key), moved.fit.turns[row].index
-        # Controls may lack turns.
-        if place in hits:
-            rows.append(row)
-            theirs.append(hits[place])
-    if not rows:
-        return None
-
-    worlds = moved.fit.groups[rows]
-    ours = cluster_means(moved.at_true[rows], worlds)
-    of_each = [cluster_means(each, worlds) for each in np.array(theirs).T]
-    rng = _generator(moved, seed, "updates.excess", since)
-    verdict = compare_with_control(UNTRAINED, ours, np.array(of_each), rng)
-    return _Compared(verdict=verdict, n_turns=len(rows))
-
-
-def _generator(moved: _Moved, seed: int, name: str, since: str) -> np.random.Generator:
-    return generator(seed, "metric", name, moved.perturbation, since, *moved.fit.labels)
-
-
-def _labelled(one: Measurement, **labels: str) -> Measurement:
-    return replace(one, where={**labels, **one.where})
