@@ -26,7 +26,7 @@ from gde.stages.budget import PER
 from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
 from gde.stages.models import Models
-from gde.stages.probing import n_test_worlds
+from gde.stages.probe_data import n_test_worlds
 from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
 
 CHARACTERS = 4

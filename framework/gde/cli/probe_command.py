@@ -19,6 +19,14 @@ def command(
         list[str] | None,
         typer.Option(help="ALIAS=MODEL, e.g. local weights that need settings."),
     ] = None,
+    other: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Run of the same weights whose probes are taken to this one.",
+        ),
+    ] = "",
     weights: options.Weights = "",
     settings: options.Set = None,
     show_all: options.All = False,
@@ -28,15 +36,19 @@ def command(
     """Add probes to a run, or refit its probes.
 
     Another layer, for example: --probe cogmap --set cogmap.layer=3. Of a served model:
-    --weights hf:PATH_OR_ID. Keeps all other results.
+    --weights hf:PATH_OR_ID. A probe of another run reads other sizes, prompts or
+    perturbations: --from RUN. Keeps all other results.
     """
     from gde.request.building import asked_for, choose
     from gde.runs.adding import probe as add_probes
+    from gde.runs.training_elsewhere import probes_of
 
     # Settings that are given come later, and win.
     labels = [choose(name).label for name in probe or ()] if weights else []
     settings = [*(f"{label}.weights={weights}" for label in labels), *(settings or ())]
     choices, models = asked_for("probe", probe or (), settings, model or ())
+    if other:
+        choices = (*choices, *probes_of(other))
     with progress(quiet=quiet or as_json) as watch:
         result = add_probes(run, choices, watch=watch, models=models)
     show_result(result, as_json, show_all)

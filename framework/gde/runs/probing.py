@@ -9,6 +9,7 @@ from itertools import product
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
+from gde.data.grouping import grouped
 from gde.data.measure import Measure, Measures
 from gde.data.plan import Plan
 from gde.data.probe import Fit
@@ -21,21 +22,17 @@ from gde.parts.probe import Probe, reads_one_turn
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import versions
 from gde.runs.pipeline import Pipeline
+from gde.runs.training_elsewhere import Made, other_run, trained_on
 from gde.seeding import derive
 from gde.stages import learning
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.capturing import Sequences, merge, record, sequences
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
+from gde.stages.fits import MODEL, list_fits, of_seed, of_weights, untrained_sources
 from gde.stages.lanes import cores
-from gde.stages.probing import (
-    MODEL,
-    ProbeStage,
-    list_fits,
-    of_weights,
-    one_turn_of_each,
-    untrained_sources,
-)
+from gde.stages.probe_data import ProbeData, one_turn_of_each
+from gde.stages.probing import ProbeStage
 from gde.stages.progress import Progress
 from gde.stages.replaying import check_weights, identity, retokenize
 from gde.store import manifest
@@ -45,8 +42,6 @@ from gde.store.replays import read_replays, unread
 
 LARGE = 1e9
 """Parameters of a large model."""
-_Made = tuple[Chosen, Probe, CaptureRequest]
-"""A probe of the plan, made, and what it reads."""
 
 
 class _CannotInitialise(GdeError):
@@ -59,16 +54,20 @@ def fit_probes(run: Pipeline) -> None:
     Raises:
         GdeError: a probe's weights are not those of the agent's model.
     """
-    reading: dict[str, list[Chosen]] = {}
-    for chosen in run.ready.probes:
-        reading.setdefault(run.ready.read_model(chosen), []).append(chosen)
-    reading.pop("", None)
-    for name, probes in reading.items():
-        _fit(run, name, probes)
+    reading = grouped(
+        run.ready.probes, lambda one: (run.ready.read_model(one), trained_on(one))
+    )
+    for (name, elsewhere), probes in reading.items():
+        if name:
+            _fit(run, name, probes, elsewhere)
 
 
-def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
-    """Capture and fit for the probes that read this model."""
+def _fit(
+    run: Pipeline, name: str, chosen_probes: Sequence[Chosen], elsewhere: str
+) -> None:
+    """Capture and fit for the probes that read this model, and are fitted to the worlds
+    of this run or another.
+    """
     # A model with known layers is a white box; others have to be made to find out.
     models = run.resources.models
     info = models.info(name)
@@ -76,19 +75,25 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
         return
 
     trajectories = Recorded(run.folder.journal_path)
-    made: list[_Made] = []
+    made: list[Made] = []
     for chosen in chosen_probes:
         probe = run.resources.make(chosen)
         made.append((chosen, probe, probe.capture(info)))
     request = merge([asked for _, _, asked in made])
     read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
+    training = None
+    if elsewhere:
+        training = other_run(
+            elsewhere, run.folder, made, info, read.weights, trajectories
+        )
+    seed = training.seed if training else run.ready.plan.seed
     drawn = partial(_initialisations, run.ready.plan, info)
-    not_made = _capture(run, trajectories, request, read, _sources(made, drawn))
+    not_made = _capture(run, trajectories, request, read, _sources(made, drawn), seed)
     manifest.end(run.journal, "activations")
 
     # If activations had to be recorded, the model was made anew, perhaps by other
     # software.
-    work = _fits(run, name, made, trajectories, drawn)
+    work = _fits(run, name, made, trajectories, drawn, training)
 
     # Fits that depend on the same as those in the journal are kept.
     known = made_by(run.journal)
@@ -110,6 +115,7 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
         unread=unread(run.journal, read.weights),
         learning=run.ready.plan.learning,
         meanings=Measures(tuple(measures_of_probes(run.ready))),
+        training=training,
     )
     manifest.begin(run.folder.path, "probes")
     with closing(stage.fit(wanted)) as fits:
@@ -127,9 +133,7 @@ def _fit(run: Pipeline, name: str, chosen_probes: Sequence[Chosen]) -> None:
     run.watch(Progress("probes", len(work), len(work)))
 
 
-def _sources(
-    made: Sequence[_Made], drawn: Callable[[Probe], int]
-) -> Mapping[str, bool]:
+def _sources(made: Sequence[Made], drawn: Callable[[Probe], int]) -> Mapping[str, bool]:
     """The sources with random weights, and whether a probe reads all turns of them."""
     counts = [(drawn(probe), reads_one_turn(probe)) for _, probe, _ in made]
     names = untrained_sources(max(n for n, _ in counts))
@@ -151,15 +155,20 @@ def _initialisations(plan: Plan, info: ModelInfo, probe: Probe) -> int:
 def _fits(
     run: Pipeline,
     name: str,
-    made: Sequence[_Made],
+    made: Sequence[Made],
     trajectories: Recorded,
     drawn: Callable[[Probe], int],
+    training: ProbeData | None,
 ) -> list[tuple[Probe, Fit, str]]:
     """All fits of probes that read one model, each with what it depends on."""
     plan = run.ready.plan
     info = run.resources.models.info(name)
-    sweeps = len(run.conditions) > 1
+    # The conditions of another run are others.
+    sweeps = len(run.conditions) > 1 and training is None
     work = []
+    other: tuple[object, ...] = ()
+    if training is not None:
+        other = (training.seed, *(str(one.key) for one in training.trajectories))
     for chosen, probe, request in made:
         depends = (
             versions((chosen, run.ready.models[name])),
@@ -168,6 +177,7 @@ def _fits(
             dict(info.versions),
             trajectories.episodes,
             plan.learning,
+            *other,
         )
         for fit in list_fits(chosen.label, probe, request, sweeps):
             n_drawn = drawn(probe) if fit.control == "untrained" else 1
@@ -215,6 +225,7 @@ def _capture(
     request: CaptureRequest,
     read: "_Read",
     controls: Mapping[str, bool],
+    seed: int,
 ) -> Mapping[str, str]:
     """Store the requested activations; make a model only if some are missing.
 
@@ -225,6 +236,7 @@ def _capture(
         read: the model.
         controls: the sources with random weights, and whether all turns of them are
         read, or one of each world.
+        seed: draws the random weights.
 
     Returns:
         Why there are no activations of a model with random weights, by source. It
@@ -255,12 +267,13 @@ def _capture(
     for done, (source, every) in enumerate(controls.items(), start=1):
         run.watch(Progress("activations", done, total))
         try:
-            make = partial(_untrained, run, read.name, source)
+            here = of_seed(source, seed, run.ready.plan.seed)
+            make = partial(_untrained, run, read.name, derive(seed, source))
             with _made_once(make) as untrained:
                 found = (each for each in replayable() if every or each[0] in chosen)
-                record(found, untrained, read.source(source), request, store)
+                record(found, untrained, read.source(here), request, store)
         except _CannotInitialise as error:
-            not_made[source] = str(error)
+            not_made[here] = str(error)
     run.watch(Progress("activations", total, total))
     return not_made
 
@@ -278,7 +291,7 @@ def _trained(run: Pipeline, name: str) -> WhiteBox:
     return run.resources.models.white_box(name)
 
 
-def _untrained(run: Pipeline, name: str, source: str) -> WhiteBox:
+def _untrained(run: Pipeline, name: str, seed: int) -> WhiteBox:
     """Make a model with random weights.
 
     Raises:
@@ -286,7 +299,7 @@ def _untrained(run: Pipeline, name: str, source: str) -> WhiteBox:
     """
     model = run.resources.models.white_box(name)
     try:
-        return model.untrained(derive(run.ready.plan.seed, source))
+        return model.untrained(seed)
     except Exception as error:
         pass_on(error)
         reason = f"no model with random weights: {reason_of(error)}"

@@ -80,6 +80,8 @@ class Learning:
     readout: Readout
     seed: int
     meanings: Measures
+    codes: bool = True
+    """Whether the labels of the training turns are coded."""
 
     def learn(self) -> Learned:
         """Fit the probe to growing numbers of worlds; a failure is a reason."""
@@ -113,7 +115,7 @@ class Learning:
                     Measurement(name=f"{EARLY}.worlds", value=shown, n=1)
                 )
         coded = CodedTurns()
-        if isinstance(self.probe, PredictsLabels):
+        if self.codes and isinstance(self.probe, PredictsLabels):
             measured, coded = self._code(self.probe, orders, places)
             measurements += measured
         return Learned(measurements=measurements, scores=scores, coded=coded)

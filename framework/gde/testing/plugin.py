@@ -110,6 +110,8 @@ class PlanConfig:
     """Decoder layers, each read by a probe of its own."""
     position: str = "message"
     """The position whose tokens are read one by one."""
+    trained_on: str = ""
+    """Folder of another run, to whose worlds it is fitted."""
 
 
 @hookimpl

@@ -78,6 +78,11 @@ class ReadingConfig:
     the first mention of `agent`, `goal` and `move`, for the `last` step and, in models
     without a template that closes their reasoning, for `after`. The default is nano's.
     """
+    trained_on: str = ""
+    """Folder of another run of the same weights, to whose worlds the probe and its
+    controls are fitted; empty for those of this run. All worlds are held out that are
+    not trained on there.
+    """
     device: Annotated[str, How] = "cpu"
     """Device of the training, e.g. cpu or cuda."""
 

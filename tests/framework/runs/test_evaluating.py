@@ -29,7 +29,7 @@ from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
 from gde.runs.evaluating import evaluate
 from gde.stages.alike_worlds import joined_clusters
-from gde.stages.probing import MODEL, untrained_sources
+from gde.stages.fits import MODEL, untrained_sources
 from gde.store.folder import RunFolder, result_json
 
 Values = dict[str, float | None]

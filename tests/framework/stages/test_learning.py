@@ -28,6 +28,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import orders_of
+from gde.stages.controls import averaged, exchanged
 from gde.stages.learning import (
     Learned,
     Learning,
@@ -35,7 +36,6 @@ from gde.stages.learning import (
     early_worlds,
     numbers_of_worlds,
 )
-from gde.stages.probing import averaged, exchanged
 from gde.stages.verdicts import results
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report

@@ -31,17 +31,10 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
-from gde.stages.probing import (
-    EXCHANGES,
-    MODEL,
-    UNTRAINED,
-    Fitted,
-    ProbeStage,
-    averaged,
-    one_turn_of_each,
-    shared_out,
-    untrained_sources,
-)
+from gde.stages.controls import EXCHANGES, averaged
+from gde.stages.fits import MODEL, UNTRAINED, shared_out, untrained_sources
+from gde.stages.probe_data import one_turn_of_each
+from gde.stages.probing import Fitted, ProbeStage
 from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore, Row
 from gde.store.arrays import read_arrays

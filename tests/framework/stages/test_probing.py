@@ -22,14 +22,9 @@ from gde.data.probe import (
     ProbeReport,
 )
 from gde.errors import GdeError
-from gde.stages.probing import (
-    OF_A_LAYER,
-    dataset_classes,
-    exchanged,
-    list_fits,
-    one_turn_of_each,
-    told,
-)
+from gde.stages.controls import exchanged, told
+from gde.stages.fits import OF_A_LAYER, list_fits
+from gde.stages.probe_data import dataset_classes, one_turn_of_each
 from gde.store.journal import Journal
 from gde.store.probes import read_reports, write_report
 from gde.testing.plan_probe import PlanProbe

@@ -31,9 +31,10 @@ from gde.stages import learning
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.capturing import sequences
 from gde.stages.context import Resources
+from gde.stages.controls import EXCHANGES, exchanged
 from gde.stages.evidence import Recorded
 from gde.stages.learning import Learning
-from gde.stages.probing import EXCHANGES, exchanged, n_test_worlds
+from gde.stages.probe_data import n_test_worlds
 from gde.stages.verdicts import results
 from gde.store.folder import RunFolder
 from gde_plugins.probes import measures

@@ -25,7 +25,8 @@ from gde.data.result import Result
 from gde.numerics.controls import DRAWS, MANY
 from gde.request.catalogue import Catalogue
 from gde.seeding import derive
-from gde.stages.probing import EXCHANGES, untrained_sources
+from gde.stages.controls import EXCHANGES
+from gde.stages.fits import untrained_sources
 from gde.store.activations import Row
 from gde_plugins.probes.maps.probe import CogmapProbe
 

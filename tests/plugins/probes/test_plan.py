@@ -11,7 +11,7 @@ from gde.data.observation import Observation
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.stages.probing import exchanged
+from gde.stages.controls import exchanged
 from gde.testing.samples import sample_evidence
 from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.plans.probe import PlanProbe

@@ -29,13 +29,9 @@ from gde.numerics.controls import compare_with_control
 from gde.parts.probe import Probe
 from gde.seeding import generator
 from gde.stages import learning
-from gde.stages.probing import (
-    EXCHANGES,
-    MODEL,
-    ProbeStage,
-    list_fits,
-    untrained_sources,
-)
+from gde.stages.controls import EXCHANGES
+from gde.stages.fits import MODEL, list_fits, untrained_sources
+from gde.stages.probing import ProbeStage
 from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder

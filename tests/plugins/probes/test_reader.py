@@ -19,6 +19,7 @@ from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.reader import PENALTIES, ReaderWeights, fit_reader
 from gde_plugins.probes.fitting.ridge import (
     TEMPERATURES,
+    Components,
     RidgeFits,
     calibrated,
     rows_of_worlds,
@@ -278,7 +279,9 @@ def test_left_out_predictions_are_those_of_fits_without_the_world(
     worlds = rng.permutation(np.repeat(np.arange(len(sizes)), sizes)).astype(str)
     inputs = rng.normal(size=(12, width)) * rng.uniform(0.1, 5, size=width) + 3
     targets = rng.normal(size=(12, 2, 3))
-    found = RidgeFits(inputs, targets).left_out(penalty, rows_of_worlds(worlds))
+    found = RidgeFits(Components.of(inputs), targets).left_out(
+        penalty, rows_of_worlds(worlds)
+    )
 
     expected = np.empty_like(targets)
     for world in np.unique(worlds):
@@ -289,7 +292,9 @@ def test_left_out_predictions_are_those_of_fits_without_the_world(
 
 
 def test_what_a_fit_without_targets_leaves_out_has_no_predictions() -> None:
-    fits = RidgeFits(np.random.default_rng(0).normal(size=(5, 3)), np.zeros((5, 0, 2)))
+    fits = RidgeFits(
+        Components.of(np.random.default_rng(0).normal(size=(5, 3))), np.zeros((5, 0, 2))
+    )
     rows = rows_of_worlds(np.array([*"aabbc"]))
     assert fits.left_out(1.0, rows).shape == (5, 0, 2)
     assert fits.weights(1.0).shape == (3, 0, 2)

@@ -21,7 +21,7 @@ from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
-from gde_plugins.probes.fitting.ridge import RidgeFits, rows_of_worlds
+from gde_plugins.probes.fitting.ridge import Components, RidgeFits, rows_of_worlds
 from gde_plugins.probes.fitting.training import Examples, fit_network, settings_of
 from gde_plugins.probes.fitting.weights import (
     CellWeights,
@@ -275,7 +275,7 @@ def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:
     rows = rows_of_worlds(worlds)
     mean, scale = z_scores(inputs)
     scored = ((inputs - mean) / scale).astype(np.float64)
-    fit = RidgeFits(scored, steps)
+    fit = RidgeFits(Components.of(scored), steps)
 
     def error(penalty: float) -> float:
         misses = fit.left_out(penalty, rows) - steps

@@ -25,6 +25,7 @@ from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices, Wo
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import (
     WITHIN,
+    Components,
     RidgeFits,
     calibrated,
     rows_of_worlds,
@@ -137,9 +138,10 @@ def fit_reader(
     is_open: Bools = np.asarray(~is_closed.all(axis=0))
     square = is_open.reshape(side, side)
     open_sides = np.stack([square.any(axis=1), square.any(axis=0)])
-    sides = _Sides.fit(scored, places, open_sides, rows)
+    components = Components.of(scored)
+    sides = _Sides.fit(components, places, open_sides, rows)
     is_other = of_class[..., others]
-    kinds = _Kinds.fit(scored, is_other, rows)
+    kinds = _Kinds.fit(components, is_other, rows)
 
     centre = scored.mean(axis=0)
     return ReaderWeights(
@@ -175,7 +177,7 @@ class _Sides(_Scores):
     @classmethod
     def fit(
         cls,
-        scored: Doubles,
+        inputs: Components,
         places: Codes,
         is_open: Bools,
         rows: Sequence[Indices],
@@ -184,10 +186,10 @@ class _Sides(_Scores):
         be chosen.
         """
         side = is_open.shape[1]
-        fits = RidgeFits(scored, np.eye(side)[places])
+        fits = RidgeFits(inputs, np.eye(side)[places])
         shape = places.shape[1:]
         least = np.full(shape, np.inf)
-        weights = np.zeros((scored.shape[1], *shape, side))
+        weights = np.zeros((inputs.axes.shape[1], *shape, side))
         level = np.zeros((*shape, side))
         for penalty in PENALTIES:
             size = penalty * fits.mean_square
@@ -207,14 +209,14 @@ class _Kinds(_Scores):
     """Log odds of the classes of a cell that no thing is in."""
 
     @classmethod
-    def fit(cls, scored: Doubles, is_other: Bools, rows: Sequence[Indices]) -> Self:
+    def fit(cls, inputs: Components, is_other: Bools, rows: Sequence[Indices]) -> Self:
         counts = is_other.sum(axis=0)
         # Half a turn more of each class: none is impossible.
         base = np.log(counts + 0.5) - np.log((counts + 0.5).sum(axis=-1, keepdims=True))
         varies = (counts > 0).sum(axis=-1) > 1
-        weights = np.zeros((scored.shape[1], *counts.shape))
+        weights = np.zeros((inputs.axes.shape[1], *counts.shape))
         if varies.any():
-            fits = RidgeFits(scored, is_other[:, varies].astype(np.float64))
+            fits = RidgeFits(inputs, is_other[:, varies].astype(np.float64))
             best = np.inf
             for penalty in PENALTIES:
                 size = penalty * fits.mean_square
@@ -231,12 +233,17 @@ def _slope(deviations: Doubles, base: Doubles, is_other: Bools) -> tuple[float, 
     counts = is_other.any(axis=-1)
     n_cells = max(int(counts.sum()), 1)
 
+    # Classes first: NumPy adds along a short last axis slowly.
+    rising = np.ascontiguousarray(np.moveaxis(deviations, -1, 0))
+    at_zero = np.moveaxis(base, -1, 0)[:, None]
+
     def loss(slope: float) -> float:
-        scores = base + slope * deviations
+        scores = at_zero + slope * rising
         # Below the largest score, so that none overflows.
-        scores -= scores.max(axis=-1, keepdims=True)
-        totals = np.log(np.exp(scores).sum(axis=-1))
-        return float((totals[counts].sum() - scores[is_other].sum()) / n_cells)
+        scores -= scores.max(axis=0)
+        totals = np.log(np.exp(scores).sum(axis=0))
+        true = np.moveaxis(scores, 0, -1)[is_other]
+        return float((totals[counts].sum() - true.sum()) / n_cells)
 
     found = minimize_scalar(loss, bounds=SLOPES, method="bounded", options=WITHIN)
     return float(found.x), float(found.fun)

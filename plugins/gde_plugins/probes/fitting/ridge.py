@@ -21,6 +21,8 @@ above 1.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import svd
@@ -61,7 +63,7 @@ def fit_ridge(
     # Subtracted and divided in float32, as when the read-out is used.
     scored = ((inputs - mean) / scale).astype(np.float64)
     targets = np.eye(n_classes)[codes]
-    fits = RidgeFits(scored, targets)
+    fits = RidgeFits(Components.of(scored), targets)
 
     # argmin takes the first of equal losses, hence the largest penalty.
     descending = sorted(penalties, reverse=True)
@@ -112,23 +114,35 @@ def rows_of_worlds(worlds: Worlds) -> list[Indices]:
     return [np.flatnonzero(of_world == world) for world in range(n_worlds)]
 
 
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Inputs (N, D) by their singular values, which a penalty only rescales."""
+
+    turns: Doubles
+    """(N, R)."""
+    lengths: Doubles
+    """(R,)."""
+    axes: Doubles
+    """(R, D)."""
+
+    @classmethod
+    def of(cls, inputs: Doubles) -> Self:
+        """Decompose the inputs less their mean."""
+        centred = inputs - inputs.mean(axis=0)
+        return cls(*svd(centred, full_matrices=False, check_finite=False))
+
+
 class RidgeFits:
-    """Ridge regressions with an intercept, at any penalty.
+    """Ridge regressions of targets (N, ...) with an intercept, at any penalty."""
 
-    Targets are (N, ...), inputs (N, D).
-    """
-
-    def __init__(self, inputs: Doubles, targets: Doubles) -> None:
+    def __init__(self, inputs: Components, targets: Doubles) -> None:
         self.level: Doubles = targets.mean(axis=0)
         deviations = targets - self.level
         n_targets = int(np.prod(self.level.shape))
         self._targets = deviations.reshape(len(targets), n_targets)
 
-        # One decomposition serves every penalty, which only rescales the singular
-        # values.
-        centred = inputs - inputs.mean(axis=0)
-        decomposed = svd(centred, full_matrices=False, check_finite=False)
-        self._turns, self._lengths, self._axes = decomposed
+        self._turns, self._lengths = inputs.turns, inputs.lengths
+        self._axes = inputs.axes
         # Exactly 0 for targets that are the same in every turn.
         self._along = self._turns.T @ self._targets
 
@@ -228,15 +242,17 @@ def calibrated(scores: Doubles, codes: Codes) -> tuple[float, float]:
 
     The loss is of softmax(scores / temperature), of scores (..., K).
     """
-    true = np.take_along_axis(scores, codes[..., None], axis=-1)
+    true = np.take_along_axis(scores, codes[..., None], axis=-1)[..., 0]
+    # Alternatives first: NumPy adds along a short last axis slowly.
+    first = np.ascontiguousarray(np.moveaxis(scores, -1, 0))
     # Below the largest score, so that none overflows.
-    highest = scores.max(axis=-1, keepdims=True)
-    below = scores - highest
+    highest = first.max(axis=0)
+    below = first - highest
     short = float((highest - true).mean())
 
     def loss(exponent: float) -> float:
         temperature = np.exp(exponent)
-        totals = np.log(np.exp(below / temperature).sum(axis=-1))
+        totals = np.log(np.exp(below / temperature).sum(axis=0))
         return float(totals.mean() + short / temperature)
 
     # Searched by its logarithm: temperatures differ by factors, not by differences.

@@ -1,0 +1,83 @@
+"""The fits of a probe: its variants and controls at every layer and position."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gde.data.activations import CaptureRequest
+from gde.data.probe import CONTROLS, Control, Fit
+from gde.parts.probe import Probe
+
+MODEL, UNTRAINED = "model", "untrained"
+"""Sources of activations: the run's language model, and the same with random weights."""
+OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
+"""Controls that differ from layer to layer; the others read no layer, so that one fit
+of them will do.
+"""
+
+
+def list_fits(
+    name: str, probe: Probe, request: CaptureRequest, sweeps: bool
+) -> Iterator[Fit]:
+    """List the fits of a probe: every variant at every layer and position, with its
+    controls.
+
+    The first layer has all controls, the others those that differ from layer to layer.
+    Only a run that sweeps something has the control `conditions`. Fits to the same
+    activations follow each other, so that a probe may prepare these once.
+    """
+    without = OF_A_LAYER if sweeps else (*OF_A_LAYER, "conditions")
+    once = tuple(control for control in CONTROLS if control not in without)
+    for layer in request.layers:
+        controls: tuple[Control, ...] = ("none", *OF_A_LAYER)
+        if layer == request.layers[0]:
+            controls += once
+        for position in request.positions:
+            for control in controls:
+                for variant in probe.variants:
+                    yield Fit(
+                        probe=name,
+                        variant=variant,
+                        layer=layer,
+                        position=position,
+                        control=control,
+                    )
+
+
+def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
+    """Assign each fit to one of so many threads, evenly; fits to the same activations
+    go to the same one.
+    """
+    n_fits_of = Counter((fit.position, *_source(fit)) for fit in fits)
+    loads = [0] * threads
+    thread_of: dict[tuple[str, str, int], int] = {}
+    for activations, n_fits in n_fits_of.most_common():
+        least_loaded = int(np.argmin(loads))
+        thread_of[activations] = least_loaded
+        loads[least_loaded] += n_fits
+    return [thread_of[fit.position, *_source(fit)] for fit in fits]
+
+
+def untrained_sources(initialisations: int) -> list[str]:
+    """The sources of the model with random weights, one for each initialisation."""
+    return [UNTRAINED, *(f"{UNTRAINED}-{i}" for i in range(1, initialisations))]
+
+
+def of_seed(source: str, seed: int, own: int) -> str:
+    """A source in a run with its own seed; one of random weights that another seed has
+    drawn has a name of its own.
+    """
+    if seed == own or not source.startswith(UNTRAINED):
+        return source
+    return source.replace(UNTRAINED, f"{UNTRAINED}-of-seed-{seed}")
+
+
+def of_weights(source: str, weights: str) -> str:
+    """The source of local weights; without any, that of the agent's own model."""
+    return f"{source}-{weights}" if weights else source
+
+
+def _source(fit: Fit) -> tuple[str, int]:
+    """The source and layer of the activations that a fit reads, or reads first."""
+    return (UNTRAINED if fit.control == "untrained" else MODEL), fit.layer
