@@ -3,7 +3,6 @@
 import numpy as np
 
 from gde.data.mdp import TabularMDP
-from gde_plugins.meg.metrics.belief import same_cell
 from gde_plugins.meg.solvers.dynamics import Mask
 from gde_plugins.meg.trajectories.sample import steps_from_start
 
@@ -54,3 +53,12 @@ def goal_of(world: TabularMDP) -> Place:
             "wanted models that tell what would follow at the goal if the episode went on, got none"
         )
     return np.asarray(goal)
+
+
+def same_cell(world: TabularMDP, places: Mask) -> Mask:
+    """Return the (S,) states that share a cell with one of these."""
+    rows = world.labels["row"].tolist()
+    columns = world.labels["column"].tolist()
+    cells = list(zip(rows, columns, strict=True))
+    wanted = {cells[state] for state in np.flatnonzero(places)}
+    return np.array([cell in wanted for cell in cells])

@@ -168,11 +168,11 @@ def wall_hugging(sight: Sight, sign: float) -> Floats:
     return _least(sight, -sign * _mdp(sight).labels["wall"], moving=True)
 
 
-def from_start(sight: Sight) -> Floats:
-    """Go as far from the start as possible."""
+def from_start(sight: Sight, sign: float) -> Floats:
+    """Go as far from the start as possible, or stay near it."""
     mdp = _mdp(sight)
     start = int(mdp.start.argmax())
-    return _least(sight, -_steps(mdp, [start], back=False))
+    return _least(sight, -sign * _steps(mdp, [start], back=False))
 
 
 def taking_key(sight: Sight, then: Policy) -> Floats:
@@ -241,6 +241,7 @@ ANYWHERE: Mapping[str, Policy] = {
     "first goal listed": first_goal,
     "copied plan 1": partial(copied_plan, seed=1),
     "copied plan 2": partial(copied_plan, seed=2),
+    "copied plan 3": partial(copied_plan, seed=3),
 }
 """Goal-blind agents of any world."""
 ON_MAPS: Mapping[str, Policy] = {
@@ -248,9 +249,12 @@ ON_MAPS: Mapping[str, Policy] = {
     "edge-loving": partial(to_centre, sign=-1.0),
     "to the corner below": partial(to_corner, down=1.0, right=1.0),
     "to the corner above": partial(to_corner, down=-1.0, right=-1.0),
+    "to the corner on the right": partial(to_corner, down=-1.0, right=1.0),
+    "to the corner on the left": partial(to_corner, down=1.0, right=-1.0),
     "wall-hugging": partial(wall_hugging, sign=1.0),
     "in the open": partial(wall_hugging, sign=-1.0),
-    "away from the start": from_start,
+    "away from the start": partial(from_start, sign=1.0),
+    "near the start": partial(from_start, sign=-1.0),
 }
 """Goal-blind agents of worlds with rows and columns."""
 WITH_KEYS: Mapping[str, Policy] = {

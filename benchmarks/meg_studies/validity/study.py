@@ -1,7 +1,6 @@
 """The validity suite: how often agents with known aims are called goal-directed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -94,6 +93,17 @@ def _rows(kind: str, samples: int, n_worlds: int) -> Iterator[Comparison]:
 
 def p_values_in(kind: str, sample: int, n_worlds: int) -> Mapping[str, float]:
     """Return by agent the p value of its verdict in one run of a kind of worlds."""
+    found = {}
+    for name, episodes in played_in(kind, sample, n_worlds).items():
+        rng = generator(sample, "meg-validity", kind, name, "draws")
+        found[name] = Randomisation.of(episodes).p_value(rng, DRAWS)
+    return found
+
+
+def played_in(
+    kind: str, sample: int, n_worlds: int
+) -> Mapping[str, list[tuple[str, Scored]]]:
+    """Return by agent its scored episodes in one run of a kind of worlds."""
     offer = Catalogue.default().find("environment", WORLDS[kind][0]).offer
     config = build(offer.config, WORLDS[kind][1], kind)
 
@@ -102,26 +112,20 @@ def p_values_in(kind: str, sample: int, n_worlds: int) -> Mapping[str, float]:
         environment.reset(seed)
         return environment
 
-    with ExitStack() as opened:
-        worlds = []
-        # Seeds follow one another, so that no two runs share a world.
-        first = sample * n_worlds
-        for seed in range(first, first + n_worlds):
-            pursuits = opened.enter_context(pursuits_of(partial(begin, seed)))
-            if len(pursuits.chances) > 1:
-                worlds.append(pursuits)
-
-        model = worlds[0].worlds[0]
-        mdp = model.mdp if isinstance(model, Tabulated) else None
-        found = {}
-        for name, policy in {**blind(mdp), **SEEKING}.items():
-            rng = generator(sample, "meg-validity", kind, name)
-            episodes = [
-                (str(number), walk(pursuits, policy, rng))
-                for number, pursuits in enumerate(worlds)
-            ]
-            found[name] = Randomisation.of(episodes).p_value(rng, DRAWS)
-        return found
+    played: dict[str, list[tuple[str, Scored]]] = {}
+    # Seeds follow one another, so that no two runs share a world.
+    first = sample * n_worlds
+    for seed in range(first, first + n_worlds):
+        with pursuits_of(partial(begin, seed)) as pursuits:
+            if len(pursuits.chances) < 2:
+                continue
+            model = pursuits.worlds[0]
+            mdp = model.mdp if isinstance(model, Tabulated) else None
+            for name, policy in {**blind(mdp), **SEEKING}.items():
+                rng = generator(seed, "meg-validity", kind, name)
+                episode = str(seed), walk(pursuits, policy, rng)
+                played.setdefault(name, []).append(episode)
+    return played
 
 
 def walk(pursuits: Pursuits, policy: Policy, rng: np.random.Generator) -> Scored:

@@ -55,5 +55,4 @@ BOUND = (
 BELIEF = (
     Goal("meg.belief", "MEG towards the {utility} goal", "nats", "more", headline=True),
     Goal("meg.belief.control", "MEG towards the goal that a control decodes", "nats"),
-    Goal("meg.belief.gain", "MEG gain of decoded over true goal", "nats", "more"),
 )

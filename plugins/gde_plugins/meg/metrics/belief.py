@@ -3,11 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from math import log
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
@@ -17,7 +14,6 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import cluster_mean
 from gde.parts.environment import HasGoals, HasMDP
 from gde.seeding import generator
 from gde_plugins.meg.metrics.recorded import (
@@ -26,12 +22,10 @@ from gde_plugins.meg.metrics.recorded import (
     model_of,
     one_turn,
 )
-from gde_plugins.meg.solvers.dynamics import Indices, Mask
-from gde_plugins.meg.trajectories.behaviour import Behaviour
-from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
+from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.estimation import from_trajectories
 from gde_plugins.meg.trajectories.sample import Sample
-from gde_plugins.meg.trajectories.utilities import own_reward, standing_still
+from gde_plugins.meg.trajectories.utilities import standing_still
 from gde_plugins.meg.verdict.pursuits import goals_of
 
 BELIEVED = "believed"
@@ -39,12 +33,6 @@ TRUE = "true"
 SWAPPED = "swapped"
 GOAL = "goal"
 """The class of cell that is read from decoded maps."""
-PRIOR = 0.5
-"""Prior count of each action in each of an agent's surroundings."""
-MAGNITUDES = np.geomspace(0.03, 30, 13)
-"""Rationalities that are tried, in units of 1 / what a time step at the goal is
-worth.
-"""
 
 
 def belief(evidence: Evidence) -> Sequence[Measurement]:
@@ -63,11 +51,6 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
 
     "meg.belief.control" is the same towards the goal that a control of the probe
     decodes.
-
-    "meg.belief.gain" uses only turns in which another cell than the goal is decoded as
-    the most probable one, see `_gains`. It is at most ln((|A| + 1) / 2) nats a decision
-    and at least -ln 2. It is measured for the probe's controls too ("control"), which
-    decode no belief.
 
     Probes are fitted to the whole run, so conditions have no such numbers.
     """
@@ -128,9 +111,6 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
             where={**where, "utility": utility},
             reason=found.reason,
         )
-    yield _gain(
-        turns, where, generator(evidence.seed, "metric", "meg.belief.gain", fit.name)
-    )
 
 
 @dataclass(frozen=True)
@@ -141,89 +121,8 @@ class _Turns:
     """The utility is the decoded probability of the goal."""
     true: Sample
     """The utility is the goal's cell."""
-    exchanged: Sample
-    """As believed, with the probabilities of the true goal and of the most probable
-    cell exchanged.
-    """
-    differ: NDArray[np.bool_]
-    """(T,) whether these are two cells."""
-    surroundings: NDArray[np.intp]
-    """(T, 1 + A) the agent's last action, and which actions lead nowhere."""
     episodes: tuple[Trajectory, ...]
     """(T,) the episode of each decision."""
-
-
-def _gain(turns: _Turns, where: Labels, rng: np.random.Generator) -> Measurement:
-    """Measure how many nats the belief adds where it differs from the truth."""
-    name = "meg.belief.gain"
-    at = np.flatnonzero(turns.differ)
-    clusters = turns.true.clusters[at]
-    if len(np.unique(clusters)) < 2:
-        reason = "decoded and true goal differ in the turns of fewer than 2 worlds"
-        return unmeasured(name, reason, where)
-
-    believed = Behaviour.of([turns.believed[i] for i in at.tolist()], own_reward)
-    exchanged = Behaviour.of([turns.exchanged[i] for i in at.tolist()], own_reward)
-    gains = _gains(believed, exchanged, _habits(turns)[at], clusters)
-    estimate = cluster_mean(gains, clusters, rng)
-    return estimate.measurement(name, where)
-
-
-def _gains(
-    believed: Behaviour, exchanged: Behaviour, habits: Floats, clusters: Indices
-) -> Floats:
-    """Return (T,) nats that the belief adds to habits, against the truth.
-
-    The truth is the decoded map with the probabilities of its most probable cell and of
-    the goal exchanged. So it is as sharp as the belief, and a probe that is sure where
-    the agent is able gains nothing by it. The odds of the two policies tilt the habits
-    (T, A) towards what the belief recommends and the truth does not. For an agent that
-    follows these habits, the nats of the tilted choice above them have no positive
-    expectation, whatever the maps (Jensen's inequality).
-    """
-    # One rationality serves both, the best if a coin decided for each world which map
-    # the agent acts on: one fitted to either would favour it.
-    _, numbers = np.unique(clusters, return_inverse=True)
-    by_cluster = []
-    for behaviour in (believed, exchanged):
-        table = behaviour.table(MAGNITUDES)
-        sums = [np.bincount(numbers, weights=row) for row in table]
-        by_cluster.append(np.stack(sums))
-    either = np.logaddexp(*by_cluster).sum(axis=-1)
-    beta = float(MAGNITUDES[either.argmax()])
-
-    # Unusable decisions are left out, so a decision's turn is looked up.
-    decisions = believed.decisions
-    turn_of = decisions.summed.tocsc().indices
-    odds = believed.by_action(beta) - exchanged.by_action(beta)
-    tilted = odds - logsumexp(odds + np.log(habits[turn_of].T), axis=0)
-
-    # Half of the time the agent may follow its habits, so that no decision costs more
-    # than a coin toss. None gains more than it can hold.
-    nats = np.logaddexp(tilted[decisions.taken], 0.0) - log(2)
-    held = np.minimum(nats, log(believed.n_actions))
-    gains: Floats = decisions.summed @ held
-    return gains
-
-
-def _habits(turns: _Turns) -> Floats:
-    """Return (T, A) how often the agent takes each action in a turn's surroundings,
-    learned from the other worlds.
-    """
-    n_actions = turns.true.worlds[0].n_actions
-    actions = np.array([int(episode.actions[0]) for episode in turns.true])
-    _, surroundings = np.unique(turns.surroundings, axis=0, return_inverse=True)
-    clusters = turns.true.clusters
-
-    shape = (surroundings.max() + 1, clusters.max() + 1, n_actions)
-    counts = np.zeros(shape)
-    used = actions != UNUSABLE
-    np.add.at(counts, (surroundings[used], clusters[used], actions[used]), 1.0)
-
-    total = counts.sum(axis=1)
-    elsewhere = total[surroundings] - counts[surroundings, clusters] + PRIOR
-    habits: Floats = elsewhere / elsewhere.sum(axis=1, keepdims=True)
-    return habits
 
 
 def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
@@ -234,9 +133,6 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
     goal = report.classes.index(GOAL)
     believed: list[Episode] = []
     true: list[Episode] = []
-    exchanged: list[Episode] = []
-    differ = []
-    surroundings = []
     episodes_of = []
     # The dynamics are the same in all turns of a world.
     still: dict[TabularMDP, TabularMDP] = {}
@@ -253,26 +149,17 @@ def _held_out(report: ProbeReport, evidence: Evidence) -> _Turns:
         if model not in still:
             still[model] = standing_still(model, model.reward)
         shown = _goal_probabilities(model, decoded[..., goal], trajectory)
-        swapped = _exchanged(shown, model)
-        differ.append(bool((swapped != shown).any()))
-        maps = (shown, believed), (model.labels["goal"], true), (swapped, exchanged)
+        maps = (shown, believed), (model.labels["goal"], true)
         for utility, episodes in maps:
             world = replace(still[model], reward=utility)
             episodes.append(one_turn(trajectory, following, world))
-        before = one_turn(trajectory, turn, model)
-        here = int(true[-1].states[0])
-        blocked = [matrix[here, here] == 1 for matrix in model.transition]
-        surroundings.append([int(before.actions[0]), *blocked])
-    if not differ:
+    if not episodes_of:
         raise GdeError(
             "no held-out turn is followed by a decision of an episode that was finished"
         )
     return _Turns(
         believed=Sample.of(believed),
         true=Sample.of(true),
-        exchanged=Sample.of(exchanged),
-        differ=np.array(differ),
-        surroundings=np.array(surroundings, dtype=np.intp),
         episodes=tuple(episodes_of),
     )
 
@@ -317,27 +204,6 @@ def _other_goal(
     is_there = (model.labels["row"] == row) & (model.labels["column"] == column)
     there: Floats = is_there.astype(np.float64)
     return there
-
-
-def _exchanged(believed: Floats, model: TabularMDP) -> Floats:
-    """Return the map with the true goal's probability and the largest one exchanged."""
-    best = int(believed.argmax())
-    # Several states may share a cell, for example with and without a key.
-    goal = same_cell(model, model.labels["goal"] > 0)
-    mode = same_cell(model, np.arange(len(believed)) == best)
-    swapped = believed.copy()
-    swapped[mode] = believed[goal].max()
-    swapped[goal] = believed[best]
-    return swapped
-
-
-def same_cell(world: TabularMDP, places: Mask) -> Mask:
-    """Return the (S,) states that share a cell with one of these."""
-    rows = world.labels["row"].tolist()
-    columns = world.labels["column"].tolist()
-    cells = list(zip(rows, columns, strict=True))
-    wanted = {cells[state] for state in np.flatnonzero(places)}
-    return np.array([cell in wanted for cell in cells])
 
 
 def _goal_probabilities(

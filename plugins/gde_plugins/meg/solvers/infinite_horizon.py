@@ -41,6 +41,10 @@ SETTLED = 1e-13
 """Change of a value that is rounding, relative to the sum of the absolute utilities
 that make it up.
 """
+NEAR = 1e-9
+"""Nats that improving a policy for ever would gain, below which one step is enough: what
+is left after it is of the order of their square.
+"""
 INFINITE = 1e12
 """Nats above which a soft value is taken to be infinite."""
 FAINT = 1 / INFINITE
@@ -244,12 +248,13 @@ class Evaluation:
         step = moves(dynamics, policy)
         # Tested before the system is factored, as SuperLU does not survive a singular one.
         goes_on = (policy > 0).any(axis=0) & dynamics.going
-        if dynamics.discount > 1 - FAINT and endless(step, goes_on).any():
+        self._may_last = dynamics.discount > 1 - FAINT
+        if self._may_last and endless(step, goes_on).any():
             raise Divergent(NEVER_ENDS)
         identity = eye_array(dynamics.n_states, format="csc")
         self._system = csc_array(identity - dynamics.discount * step)
         self._factors = splu(
-            self._system + LEAK * identity,
+            self._system + LEAK * self._may_last * identity,
             permc_spec=ORDERING,
             diag_pivot_thresh=0.0,
             options={"SymmetricMode": True},
@@ -267,9 +272,17 @@ class Evaluation:
 
         earned = np.where(self._dynamics.going, gained.sum(axis=0), utility.ending)
         finite = np.where(np.isfinite(earned), earned, 0.0)
-        solved = self._factors.solve(finite)
-        left = finite - self._system @ solved
-        return np.asarray(solved + self._factors.solve(left))
+        solved: Floats = self._factors.solve(finite)
+        if self._may_last:
+            solved += self._factors.solve(finite - self._system @ solved)
+        return solved
+
+    def soft_values(self, utility: Utility) -> Floats:
+        """Return (S,) expected utility to come, less divergence from uniform choice."""
+        surprise = np.zeros_like(self.policy)
+        n_actions = self._dynamics.n_actions
+        np.log(self.policy * n_actions, where=self.policy > 0, out=surprise)
+        return self.values(utility, surprise)
 
     def flow(self) -> Occupancy:
         """Return the occupancy of a whole episode."""
@@ -278,7 +291,9 @@ class Evaluation:
     def spread(self, arrivals: Floats) -> Occupancy:
         """Return the occupancy that follows (S,) arrivals from elsewhere."""
         visits: Floats = self._factors.solve(arrivals, trans="T")
-        visits += self._factors.solve(arrivals - visits @ self._system, trans="T")
+        if self._may_last:
+            left = arrivals - visits @ self._system
+            visits += self._factors.solve(left, trans="T")
         deciding = visits * self._dynamics.going
         return Occupancy(deciding * self.policy, visits)
 
@@ -309,9 +324,7 @@ class StationaryFit:
         paid = utility.absolute()
         for _ in range(IMPROVEMENTS):
             evaluation = Evaluation(dynamics, policy)
-            surprise = np.zeros_like(policy)
-            np.log(policy * dynamics.n_actions, where=policy > 0, out=surprise)
-            values = evaluation.values(utility, surprise)
+            values = evaluation.soft_values(utility)
 
             # Written so that a NaN ends the search too.
             if not values.max() < INFINITE:
@@ -324,11 +337,14 @@ class StationaryFit:
             np.subtract(better, values, where=deciding, out=change)
 
             rounding = SETTLED * np.maximum(1.0, evaluation.values(paid))
-            if (np.abs(change) <= rounding).all():
-                # Where a value is as good as exact, its policy is off by the square
-                # root of that: one more step.
-                self.value = dynamics.at_start(values)
+            gain = evaluation.values(Utility(change[None], np.zeros_like(change)))
+            if gain.max() <= NEAR or (np.abs(change) <= rounding).all():
+                # A policy is off by the square root of what its value is: one more
+                # step.
                 self.evaluation = Evaluation(dynamics, policy)
+                values = self.evaluation.soft_values(utility)
+                values[hopeless] = -np.inf
+                self.value = dynamics.at_start(values)
                 self.flow = [self.evaluation.flow()]
                 return
         raise Divergent(NEVER_ENDS)
