@@ -8,7 +8,10 @@ import math
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from string import ascii_letters
+from typing import NamedTuple
+
+from safetensors import SafetensorError, safe_open
 
 from gde.data.footprint import GB, Footprint
 from gde.errors import GdeError
@@ -49,30 +52,33 @@ def refuse_too_large(folder: Path, device: str, dtype: str) -> None:
 
 
 def _of_folder(folder: Path, device: str, dtype: str) -> Footprint | None:
-    tensors = [*_tensors(folder)]
-    if not tensors:
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+        text = config.get("text_config", config)
+        n_layers, width = int(text["num_hidden_layers"]), int(text["hidden_size"])
+        tensors = [*_tensors(folder)]
+    except (OSError, ValueError, LookupError, AttributeError, SafetensorError):
+        # Loading says what is damaged.
         return None
-    config = json.loads((folder / "config.json").read_bytes())
-    text = config.get("text_config", config)
-    is_packed = any(name.endswith(BLOCKS) for name, _ in tensors)
-
-    numbers = sum(_numbers(name, header["shape"]) for name, header in tensors)
     if dtype == "auto":
         dtype = text.get("dtype") or text.get("torch_dtype") or "bfloat16"
-    dense = numbers * BITS[dtype] // 8
-    packed = sum(end - begin for begin, end in (h["data_offsets"] for _, h in tensors))
+    if not tensors or dtype not in BITS:
+        return None
 
+    numbers = sum(each.numbers for each in tensors)
+    dense = numbers * BITS[dtype] // 8
     free = _free(device)
-    has_kernels = find_spec("kernels") is not None and free is not None
-    sizes = {f"dequantised to {dtype}": dense}
     used = f"dequantised to {dtype}"
-    if is_packed:
-        sizes["in MXFP4, with the package kernels on CUDA"] = packed
-        used = [*sizes][has_kernels]
+    sizes = {used: dense}
+    if any(each.name.endswith(BLOCKS) for each in tensors):
+        packed = "in MXFP4, with the package kernels on CUDA"
+        sizes[packed] = sum(each.stored for each in tensors)
+        if free is not None and find_spec("kernels") is not None:
+            used = packed
     trained = sizes.pop(used)
     return Footprint(
-        n_layers=text["num_hidden_layers"],
-        width=text["hidden_size"],
+        n_layers=n_layers,
+        width=width,
         trained=trained,
         otherwise=sizes,
         untrained=dense,
@@ -81,21 +87,34 @@ def _of_folder(folder: Path, device: str, dtype: str) -> Footprint | None:
     )
 
 
-def _tensors(folder: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the name and the header of each tensor in a folder."""
+class _Tensor(NamedTuple):
+    name: str
+    entries: int
+    dtype: str
+    """As safetensors writes it, e.g. BF16."""
+
+    @property
+    def numbers(self) -> int:
+        """Parameters of the model."""
+        if self.name.endswith(SCALES):
+            return 0
+        return self.entries * (2 if self.name.endswith(BLOCKS) else 1)
+
+    @property
+    def stored(self) -> int:
+        """Bytes in the file."""
+        bits = int(self.dtype.lstrip(ascii_letters))
+        return self.entries * bits // 8
+
+
+def _tensors(folder: Path) -> Iterator[_Tensor]:
+    """Yield the tensors of all files in a folder."""
     for file in folder.glob("*.safetensors"):
-        with file.open("rb") as stream:
-            length = int.from_bytes(stream.read(8), "little")
-            headers = json.loads(stream.read(length))
-        headers.pop("__metadata__", None)
-        yield from headers.items()
-
-
-def _numbers(name: str, shape: list[int]) -> int:
-    """Return how many numbers of the model a tensor holds."""
-    if name.endswith(SCALES):
-        return 0
-    return math.prod(shape) * (2 if name.endswith(BLOCKS) else 1)
+        with safe_open(file, framework="numpy") as opened:
+            for name in opened.keys():  # noqa: SIM118 (a file cannot be iterated)
+                header = opened.get_slice(name)
+                entries = math.prod(header.get_shape())
+                yield _Tensor(name, entries, header.get_dtype())
 
 
 def _free(device: str) -> int | None:

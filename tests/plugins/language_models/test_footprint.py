@@ -120,6 +120,16 @@ def test_what_is_not_here_has_no_known_size(tmp_path: Path) -> None:
     assert footprint(HfConfig(source="nobody/nothing")) is None
 
 
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
+@pytest.mark.parametrize("content", ["{", "{}", "[]", "rubbish"])
+def test_what_is_damaged_has_no_known_size(
+    tmp_path: Path, file: str, content: str
+) -> None:
+    write_headers(tmp_path, gpt_oss_20b())
+    (tmp_path / file).write_text(content)
+    assert footprint(HfConfig(source=tmp_path)) is None
+
+
 def test_a_card_that_is_too_small_is_refused_before_anything_is_read(
     tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
