@@ -49,9 +49,9 @@ SHARE_CLOSE = 0.5
 """Least share of close ones among the compared tokens of the same weights, which other
 kernels may bring near it.
 """
-ERROR = 1e-4
+ERROR = 1e-3
 """Weights are refused if the same ones would have so few close tokens with less than
-this probability. That takes 14 tokens, and at 100 a share below a third.
+this probability. That takes 10 tokens, and of 100 at most 34 close ones.
 """
 LOWEST = -20.0
 """Log-probabilities below it are alike: servers write any number for that of 0."""

@@ -170,9 +170,9 @@ def near(distance: float) -> list[float]:
         ([-1.04, -9.0, -9.0, -9.0], 30, False),
         # 8 of 15 close tokens are known from other kernels.
         ([*near(0.04)] * 8 + [*near(1.0)] * 12, 6, True),
-        # All of 12 differ, which 1 in 4,096 of the same weights do; of 16, 1 in 65,536.
-        (near(1.0), 3, True),
-        (near(1.0), 4, False),
+        # All of 8 differ, which 1 in 256 of the same weights do; of 12, 1 in 4,096.
+        (near(1.0), 2, True),
+        (near(1.0), 3, False),
     ],
 )
 def test_uncertain_tokens_must_have_the_servers_log_probabilities(
@@ -185,16 +185,16 @@ def test_uncertain_tokens_must_have_the_servers_log_probabilities(
     assert ("weights are not those that were served" in unread(journal, MINE)) != kept
 
 
-def test_the_same_weights_are_refused_once_in_ten_thousand_groups_at_most() -> None:
+def test_the_same_weights_are_refused_once_in_a_thousand_groups_at_most() -> None:
     rng = np.random.default_rng(0)
     # One group a row; 0 for a close token, 1 for one that is not.
-    same = rng.random((20_000, 100)) > 0.53
+    same = rng.random((20_000, 100)) > 0.5
     other = rng.random((20_000, 100)) > 0.07
     refused = [
         np.mean([bool(replaying._too_different(each)) for each in drawn.astype(float)])
         for drawn in (same, other)
     ]
-    assert refused[0] <= 1e-4
+    assert 0 < refused[0] <= 1.5e-3
     assert refused[1] == 1
 
 
@@ -334,10 +334,10 @@ def test_the_log_probability_of_the_last_token_may_be_missing_and_no_other(
 
 
 def test_one_answer_tells_of_other_weights_where_it_is_long_enough() -> None:
-    model = Local(logprobs=UNSURE * 4)
-    assert problem_of(model, said(logprobs=UNSURE * 4)) == ""
-    other = problem_of(model, said(logprobs=near(1.0) * 4))
-    assert other.startswith("weights are not those that were served: of 16 uncertain")
+    model = Local(logprobs=UNSURE * 3)
+    assert problem_of(model, said(logprobs=UNSURE * 3)) == ""
+    other = problem_of(model, said(logprobs=near(1.0) * 3))
+    assert other.startswith("weights are not those that were served: of 12 uncertain")
     assert problem_of(Local(logprobs=UNSURE), said(logprobs=near(1.0))) == ""
     assert "351 tokens there and 347 here" in problem_of(model, said("lost"))
     unlikely = Local(deficits=(2.0,) * 12)
