@@ -32,6 +32,7 @@ CANNOT = {
     "gguf": "needs a file with weights",
     "openai": "needs a server",
     "judge": "needs a language model that can judge",
+    "human": "needs a person",
     **SIMULATORS,
     **TRAINED,
 }

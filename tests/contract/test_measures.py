@@ -61,6 +61,7 @@ KNOWN_ANYWAY = {
         "success",
     ): "a column of the journal: what a step says of itself",
     ("gde.store.rows", "optimal"): "a column of the journal",
+    ("gde.stages.fits", "shuffled"): "a control of probes",
     ("gde.stages.probing", "shuffled"): "a control of probes",
     ("gde.data.probe", "shuffled"): "a control of probes",
     ("gde.reporting.wording", "shuffled"): "a control of probes",

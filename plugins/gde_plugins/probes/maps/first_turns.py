@@ -42,8 +42,8 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     - "maps.selectivity", "maps.selectivity.CLASS": accuracy, or top-1 of agent and
       goal, less that of the same probe fitted to shuffled labels.
 
-    All but the last two also by size and by density. "maps.accuracy" and "maps.top1.*"
-    are tested against controls. Every n counts turns. A class that
+    All but the last two also by size and by density. Accuracy and top-1 are
+    tested against controls. Every n counts turns. A class that
     was never trained on has a reason instead of numbers. Probes are fitted to whole
     runs, so parts of a run have no such numbers.
 
@@ -84,7 +84,7 @@ def _measured(fit: DecodedTurns, seed: int) -> Measured:
     for suffix, has_cells, shares in _shares_right(fit):
         thing = suffix.lstrip(".")
         if has_cells.any() and thing not in fit.unknown:
-            name = f"maps.top1{suffix}" if thing else "maps.accuracy"
+            name = f"maps.top1.{thing}" if thing else "maps.accuracy"
             scores[name] = np.where(has_cells, shares, np.nan)
     return Measured(measurements=_scores(fit, seed), scores=scores)
 
