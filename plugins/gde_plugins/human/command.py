@@ -22,7 +22,7 @@ def command(
         Path | None, options.out("Run folder to make; default: a new one under runs/.")
     ] = None,
 ) -> None:
-    """Play worlds yourself, as the human baseline of other agents' runs.
+    """Play worlds yourself, as a human baseline.
 
     `gde compare` sets the run beside any other with the same environment and seed.
     """

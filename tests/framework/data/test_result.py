@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from gde.data.result import Measurement
-from gde.store.folder import MEASUREMENTS
 
 
 def measurement(**changed: Any) -> Measurement:
@@ -104,7 +104,7 @@ def test_a_measurement_has_a_value_or_a_reason(given: dict[str, Any]) -> None:
 
 def test_results_from_before_clusters_were_counted_are_read() -> None:
     stored = {"name": "success", "value": 0.5, "unit": "share", "n": 4}
-    (old,) = MEASUREMENTS.validate_python([stored])
+    old = TypeAdapter(Measurement).validate_python(stored)
     assert old.clusters is None
 
 

@@ -285,7 +285,6 @@ from pathlib import Path
 
 import numpy as np
 
-from gde.data.probe import token_lengths
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
 from gde.stages.context import Resources

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from written_episodes import Move, episode_of
 
 from gde.data.observation import State, World
 from gde.data.trajectory import Trajectory
 from gde.stages.alike_worlds import joined_clusters
+from gde.testing.episodes import Move, episode_of
 
 
 def episode(

@@ -1,11 +1,11 @@
 """What is written down is what a reader finds."""
 
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.evidence import Evidence
 from gde.data.observation import World
 from gde.data.trajectory import Decision
+from gde.testing.episodes import Move, episode_of
 
 
 def test_a_mute_move_has_no_action_and_says_why() -> None:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from zlib import crc32
 
 import pytest
-from written_episodes import episode_of
 
 from gde.data.evidence import Evidence
 from gde.data.json import Json
 from gde.data.observation import State, World
 from gde.data.trajectory import Trajectory
 from gde.numerics.by_world import Quantity, measured
+from gde.testing.episodes import episode_of
 from gde_plugins.babyai.scoring.metrics import decompose, plan, predict
 from gde_plugins.babyai.scoring.questions import Questions
 from gde_plugins.babyai.tasks.blind import ANSWERS

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.observation import State, World
 from gde.data.trajectory import Ending, Trajectory
+from gde.testing.episodes import Move, episode_of
 
 Step = tuple[int, str | None]
 """A state and the action taken in it; None for an answer that cannot be used."""

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from written_episodes import MUTE, Move, episode_of
 
 from gde.data.answer import Reading
 from gde.data.completion import Completion
@@ -17,6 +16,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import STATUSES, Decision, Ending, Trajectory
 from gde.parts.metric import Metric
 from gde.testing.context import PlainContext
+from gde.testing.episodes import MUTE, Move, episode_of
 from gde.testing.metric import check_metric
 from gde.testing.samples import sample_evidence
 from gde_plugins.behaviour.calibration import calibration

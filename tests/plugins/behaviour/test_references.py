@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
@@ -14,6 +13,7 @@ from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.runs.evaluating import evaluate
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.behaviour import references
 
 GRID = Choice(name="grid", config={"size": 5, "density": 0.5})

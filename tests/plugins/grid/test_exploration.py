@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.evidence import Evidence
 from gde.data.observation import State, World
 from gde.data.result import Measurement
 from gde.data.trajectory import Ending, Trajectory
 from gde.testing import check_metric
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.grid.metrics.exploration import exploration
 
 Step = tuple[int, str | None]

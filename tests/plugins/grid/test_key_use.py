@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.evidence import Evidence
 from gde.data.json import Json
@@ -20,6 +19,7 @@ from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.numerics.tabular import Solution, occupancy, solve, steps_to
 from gde.seeding import generator
 from gde.testing import check_metric
+from gde.testing.episodes import Move, episode_of
 from gde.testing.samples import sample_evidence
 from gde_plugins.grid.keyed.config import (
     KeyDoorConfig,

@@ -151,7 +151,7 @@ def test_a_served_model_acts_and_activates_as_it_does_here(
     sources, positions = ("model", "untrained"), ("pre", "post")
     assert own.keys() == served.keys() == {*product(sources, [3], positions)}
     for place, values in own.items():
-        np.testing.assert_allclose(served[place], values, rtol=RELATIVE, atol=0)
+        np.testing.assert_allclose(served[place], values, rtol=RELATIVE, atol=1e-5)
 
 
 def tables(folder: Path) -> dict[tuple[str, int, str], Any]:
@@ -227,7 +227,9 @@ def test_answers_are_replayed_on_the_very_tokens(
             assert n >= len(expected.tokens) - (way is text)
             here, there = nano.capture([expected, found], MIDDLE)
             for place, values in here.values.items():
-                np.testing.assert_allclose(there.values[place], values, rtol=RELATIVE)
+                np.testing.assert_allclose(
+                    there.values[place], values, rtol=RELATIVE, atol=1e-5
+                )
 
 
 def with_logprobs(model: TransformersModel) -> Way:

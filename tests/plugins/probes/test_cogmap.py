@@ -7,7 +7,6 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
-from written_episodes import Move, episode_of
 
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import KINDS, decoded_classes
@@ -18,6 +17,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Probe, Readout, orders_of, reads_one_turn
 from gde.testing.context import PlainContext
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import CogmapConfig, MapVariant, ProbeConfig
 from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout
 from gde_plugins.probes.plugin import gde_probes

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from written_episodes import Move, episode_of
 
 from gde.data.cell_map import CellMap
 from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.pages.figures.pictures import decoded_picture, true_picture
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.maps.probe import CogmapProbe, CogmapReadout

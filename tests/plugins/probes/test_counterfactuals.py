@@ -8,13 +8,13 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from written_episodes import Move, episode_of
 
 from gde import Choice, Evidence, Plan, evaluate, load_evidence
 from gde.data.cell_map import CellMap, Position
 from gde.data.observation import State, World
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.grid.rendering.layout import render_text
 from gde_plugins.probes.causes.counterfactuals import (
     Different,

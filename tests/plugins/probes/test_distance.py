@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
-from written_episodes import Move, episode_of
 
 from gde.data.completion import Completion
 from gde.data.observation import State, World
 from gde.data.probe import ProbeDataset
 from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.distance.probe import (
     PENALTIES,

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from written_episodes import Move, episode_of
 
 from gde import Choice, Plan, evaluate, load_evidence
 from gde.data.activations import ActivationRecord, CaptureRequest
@@ -36,6 +35,7 @@ from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
+from gde.testing.episodes import Move, episode_of
 from gde_plugins.probes import measures
 from gde_plugins.probes.config import CogmapConfig, DistanceConfig, PlanConfig
 from gde_plugins.probes.distance.probe import DistanceProbe

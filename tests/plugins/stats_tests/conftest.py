@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
-from written_episodes import Move, episode_of
 
 from gde import EpisodeKey, Evidence, State, Trajectory, World
 from gde.data.trajectory import Ending
+from gde.testing.episodes import Move, episode_of
 
 Labels = dict[str, str | int | float | bool]
 Skill = Callable[[Mapping[str, str | int | float | bool], int], float]

@@ -185,18 +185,25 @@ def _selectivity(
     fits: Sequence[DecodedTurns],
     evidence: Evidence,
 ) -> Iterator[Measurement]:
-    """Return the scores of a trained fit minus those of its shuffled-label control.
+    """Return the scores of a trained fit minus the mean of those to shuffled labels.
 
-    Both are scored on the same turns.
+    All are scored on the same turns.
     """
     # Turns are compared one by one, so a control of other turns is none.
     wanted = {**fit.where, "fit": "shuffled"}
-    controls = [one for one in fits if one.where == wanted]
-    if not controls or len(controls[0].turns) != len(fit.turns):
+    controls = [
+        list(_shares_right(draw))
+        for one in fits
+        if one.where == wanted and len(one.turns) == len(fit.turns)
+        for draw in one.initialisations
+    ]
+    if not controls:
         return
 
-    shares = zip(_shares_right(fit), _shares_right(controls[0]), strict=True)
-    for (suffix, has_cells, ours), (_, _, theirs) in shares:
+    for (suffix, has_cells, ours), *draws in zip(
+        _shares_right(fit), *controls, strict=True
+    ):
+        theirs = np.mean([shares for _, _, shares in draws], axis=0)
         name = f"maps.selectivity{suffix}"
         if not has_cells.any():
             thing = suffix.lstrip(".")
