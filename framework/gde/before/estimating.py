@@ -14,7 +14,6 @@ from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.estimate import Estimate
 from gde.data.footprint import GB, Footprint
 from gde.data.trajectory import EpisodeKey
-from gde.numerics.controls import DRAWS
 from gde.offers import Capability, EnvironmentOffer, ModelOffer
 from gde.parts.awaiting import finished
 from gde.parts.environment import Environment
@@ -25,6 +24,7 @@ from gde.request.ready import Chosen, Ready
 from gde.stages.budget import PER
 from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
+from gde.stages.fits import initialisations_of
 from gde.stages.models import Models
 from gde.stages.probe_data import n_test_worlds
 from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
@@ -164,10 +164,7 @@ def _of_probes(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:
             probe = resources.make(chosen)
             info = ModelInfo(name="", n_layers=size.n_layers, width=size.width)
             request = probe.capture(info)
-
-            draws = DRAWS
-            if ready.plan.initialisations is not None:
-                draws = ready.plan.initialisations
+            draws = initialisations_of(ready.plan, info, probe)
             of_control = asked.episodes if reads_one_turn(probe) else asked.turns
             turns = asked.turns + draws * of_control
 

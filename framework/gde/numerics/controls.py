@@ -42,27 +42,20 @@ def compare_with_control(
     """
     n_draws, n_worlds = controls.shape
     difference = float(ours.mean() - controls.mean()) if n_worlds else 0.0
-    untested = Verdict(
-        control=control,
-        difference=difference,
-        worlds=n_worlds,
-        draws=n_draws,
-    )
-    if n_worlds < MINIMUM_CLUSTERS:
-        counted = "1 world" if n_worlds == 1 else f"{n_worlds} worlds"
-        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
-        return replace(untested, reason=reason)
+    verdict = untested(control, difference, n_worlds, n_draws)
+    if verdict.reason:
+        return verdict
 
     if control in DRAWN:
         if n_draws < DRAWS:
             needs = f"a verdict needs {DRAWS} {DRAWN[control]}, got {n_draws}"
-            return replace(untested, reason=needs)
+            return replace(verdict, reason=needs)
         mixed = difference_from_initialisations(ours, controls)
         if mixed is None:
-            return replace(untested, reason="all scores are the same")
+            return replace(verdict, reason="all scores are the same")
         means = controls.mean(axis=1)
         return replace(
-            untested,
+            verdict,
             interval=mixed.interval,
             p=mixed.p_value,
             detectable=mixed.mde,
@@ -72,11 +65,33 @@ def compare_with_control(
 
     paired = paired_difference(ours, controls[0], np.arange(n_worlds), rng)
     return replace(
-        untested,
+        verdict,
         interval=paired.estimate.interval,
         p=paired.p_value,
         detectable=paired.mde.value,
         reason=paired.permutation.reason.removeprefix("not measured: "),
+    )
+
+
+def untested(control: str, difference: float, worlds: int, draws: int = 1) -> Verdict:
+    """A verdict before its test; with the reason if worlds are too few for any.
+
+    Args:
+        control: its name.
+        difference: of the number from that of the control.
+        worlds: compared.
+        draws: of the control.
+    """
+    reason = ""
+    if worlds < MINIMUM_CLUSTERS:
+        counted = "1 world" if worlds == 1 else f"{worlds} worlds"
+        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
+    return Verdict(
+        control=control,
+        difference=difference,
+        worlds=worlds,
+        draws=draws,
+        reason=reason,
     )
 
 

@@ -6,11 +6,10 @@ from math import ceil, floor
 import numpy as np
 import scipy
 
-from gde.data.verdict import Verdict
-from gde.numerics.stats import MINIMUM_CLUSTERS, Floats
+from gde.data.verdict import ALPHA, Verdict
+from gde.numerics.controls import untested
+from gde.numerics.stats import POWER, Floats
 
-LEVEL = 0.05
-POWER = 0.8
 ROUNDING = 1e-9
 
 
@@ -30,16 +29,12 @@ def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdi
     """
     n = len(ours)
     chance = float(np.clip(expected.mean(), 0.0, 1.0)) if n else 0.0
-    untested = Verdict(
-        control=control,
-        difference=float(ours.mean()) - chance if n else 0.0,
-        worlds=n,
-    )
-    if n < MINIMUM_CLUSTERS:
-        counted = "1 world" if n == 1 else f"{n} worlds"
-        return replace(untested, reason=f"{counted}; a test needs {MINIMUM_CLUSTERS}")
+    difference = float(ours.mean()) - chance if n else 0.0
+    verdict = untested(control, difference, n)
+    if verdict.reason:
+        return verdict
     if not 0 <= ours.min() <= ours.max() <= 1:
-        return replace(untested, reason="its values are no shares between 0 and 1")
+        return replace(verdict, reason="its values are no shares between 0 and 1")
 
     total = float(ours.sum())
     at_least, at_most = floor(total + ROUNDING), ceil(total - ROUNDING)
@@ -49,7 +44,7 @@ def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdi
     low = scipy.stats.binomtest(at_least, n).proportion_ci().low
     high = scipy.stats.binomtest(at_most, n).proportion_ci().high
     return replace(
-        untested,
+        verdict,
         interval=(low - chance, high - chance),
         p=min(1.0, 2 * min(above, below)),
         detectable=_detectable(n, chance),
@@ -58,7 +53,7 @@ def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdi
 
 def _detectable(n: int, chance: float) -> float | None:
     """How far above chance a share must be for a power of 80 %; None where none is."""
-    least = int(scipy.stats.binom.isf(LEVEL / 2, n, chance)) + 1
+    least = int(scipy.stats.binom.isf(ALPHA / 2, n, chance)) + 1
     if least > n:
         return None
     return float(scipy.stats.beta.ppf(POWER, least, n - least + 1)) - chance

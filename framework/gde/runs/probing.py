@@ -11,11 +11,9 @@ from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
 from gde.data.grouping import grouped
 from gde.data.measure import Measure, Measures
-from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.numerics.controls import DRAWS, MANY
 from gde.offers import ProbeOffer
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe, reads_one_turn
@@ -29,7 +27,14 @@ from gde.stages.alike_worlds import joined_clusters
 from gde.stages.capturing import Sequences, merge, record, sequences
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
-from gde.stages.fits import MODEL, list_fits, of_seed, of_weights, untrained_sources
+from gde.stages.fits import (
+    MODEL,
+    initialisations_of,
+    list_fits,
+    of_seed,
+    of_weights,
+    untrained_sources,
+)
 from gde.stages.lanes import cores
 from gde.stages.probe_data import ProbeData, one_turn_of_each
 from gde.stages.probing import ProbeStage
@@ -39,9 +44,6 @@ from gde.store import manifest
 from gde.store.activations import ActivationStore, Row
 from gde.store.probes import made_by, write_report
 from gde.store.replays import read_replays, unread
-
-LARGE = 1e9
-"""Parameters of a large model."""
 
 
 class _CannotInitialise(GdeError):
@@ -87,7 +89,7 @@ def _fit(
             elsewhere, run.folder, made, info, read.weights, trajectories
         )
     seed = training.seed if training else run.ready.plan.seed
-    drawn = partial(_initialisations, run.ready.plan, info)
+    drawn = partial(initialisations_of, run.ready.plan, info)
     not_made = _capture(run, trajectories, request, read, _sources(made, drawn), seed)
     manifest.end(run.journal, "activations")
 
@@ -141,15 +143,6 @@ def _sources(made: Sequence[Made], drawn: Callable[[Probe], int]) -> Mapping[str
         name: any(i < n and not one_turn for n, one_turn in counts)
         for i, name in enumerate(names)
     }
-
-
-def _initialisations(plan: Plan, info: ModelInfo, probe: Probe) -> int:
-    """How many random initialisations a probe is fitted to."""
-    if plan.initialisations is not None:
-        return plan.initialisations
-    # The matrices of a layer have about twelve times the square of its width.
-    is_small = 12 * info.n_layers * info.width**2 < LARGE
-    return MANY if is_small and reads_one_turn(probe) else DRAWS
 
 
 def _fits(

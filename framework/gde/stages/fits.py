@@ -6,9 +6,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gde.data.activations import CaptureRequest
+from gde.data.completion import ModelInfo
+from gde.data.plan import Plan
 from gde.data.probe import CONTROLS, Control, Fit
-from gde.parts.probe import Probe
+from gde.numerics.controls import DRAWS, MANY
+from gde.parts.probe import Probe, reads_one_turn
 
+LARGE = 1e9
+"""Parameters of a large model."""
 MODEL, UNTRAINED = "model", "untrained"
 """Sources of activations: the run's language model, and the same with random weights."""
 OF_A_LAYER: tuple[Control, ...] = ("shuffled", "untrained")
@@ -57,6 +62,15 @@ def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
         thread_of[activations] = least_loaded
         loads[least_loaded] += n_fits
     return [thread_of[fit.position, *_source(fit)] for fit in fits]
+
+
+def initialisations_of(plan: Plan, info: ModelInfo, probe: Probe) -> int:
+    """How many random initialisations a probe is fitted to."""
+    if plan.initialisations is not None:
+        return plan.initialisations
+    # The matrices of a layer have about twelve times the square of its width.
+    is_small = 12 * info.n_layers * info.width**2 < LARGE
+    return MANY if is_small and reads_one_turn(probe) else DRAWS
 
 
 def untrained_sources(initialisations: int) -> list[str]:

@@ -36,6 +36,7 @@ from gde.numerics.stats._initialisations import (
 from gde.numerics.stats._initialisations import (
     initialisation_error as initialisation_error,
 )
+from gde.numerics.stats._power import POWER as POWER
 from gde.numerics.stats._power import minimum_detectable as minimum_detectable
 from gde.numerics.stats._power import minimum_detectable_of as minimum_detectable_of
 from gde.numerics.stats._replicates import exchange_replicates as exchange_replicates
