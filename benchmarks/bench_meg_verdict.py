@@ -87,7 +87,7 @@ def main() -> None:
         "false positives by size of the family": shares(families),
         "power": shares(power),
     }
-    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+    sys.stdout.write(json.dumps(figures) + "\n")
 
 
 if __name__ == "__main__":
