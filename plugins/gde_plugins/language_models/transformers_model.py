@@ -290,15 +290,6 @@ class TransformersModel:
         self._enumerator.close()
         self._memory.release(self._make)
 
-    @property
-    def _reader(self) -> Reader:
-        with self._memory.holding(self._make) as reader:
-            return reader
-
-    @property
-    def _model(self) -> Any:
-        return self._reader.original
-
     def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
         with self._computing() as reader:
             return generate(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from held import held
 from transformers import GptOssForCausalLM
 
 from gde.data.activations import (
@@ -75,7 +76,7 @@ def test_captured_activations_equal_the_hidden_states(
 def test_scores_are_those_of_the_logits(tiny: TransformersModel) -> None:
     (sequence,) = sequences(1)
     (record,) = tiny.capture([replace(sequence, scored=3)], ALL)
-    model, ids = tiny._model, torch.tensor([sequence.tokens])
+    model, ids = held(tiny).original, torch.tensor([sequence.tokens])
     with torch.no_grad():
         logits = model(input_ids=ids).logits[0, -4:-1].log_softmax(dim=-1)
     of_tokens = logits[torch.arange(3), ids[0, -3:]]
@@ -88,7 +89,7 @@ def test_scores_are_those_of_the_logits(tiny: TransformersModel) -> None:
 def test_a_checkpoint_with_a_penalty_does_not_say_what_is_likeliest(
     tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = tiny._model
+    model = held(tiny).original
     monkeypatch.setattr(model.generation_config, "repetition_penalty", 1.05)
     (sequence,) = sequences(1)
     (record,) = Reader(model, 1).capture([replace(sequence, scored=3)], ALL)
@@ -112,7 +113,7 @@ def test_batches_of_unequal_lengths_are_read_at_the_right_places(
     tiny: TransformersModel,
 ) -> None:
     asked = sequences(40)
-    reader = Reader(tiny._model, 16)
+    reader = Reader(held(tiny).original, 16)
     alone = reader.capture(asked, ALL)
     reader._batch_size = 16  # as on an accelerator
     batched = reader.capture([*asked, *asked], ALL)
@@ -157,7 +158,7 @@ def test_the_pass_ends_at_the_deepest_layer_and_leaves_no_hook(
     tiny: TransformersModel,
 ) -> None:
     tiny.capture(sequences(1), ALL)
-    layers = tiny._reader._model.model.layers
+    layers = held(tiny)._model.model.layers
     entered: list[int] = []
     spies = [
         layer.register_forward_pre_hook(lambda *_, n=n: entered.append(n))

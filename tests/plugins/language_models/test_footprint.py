@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from held import held
 
 from gde import Choice, Plan
 from gde.before.preparing import dry
@@ -109,7 +110,7 @@ def test_the_size_is_that_of_the_loaded_model(
         found = footprint(HfConfig(source=folder, device="cpu"))
         model = TransformersModel.load(folder, device="cpu")
         assert found is not None
-        parameters = {id(each): each for each in model._model.parameters()}
+        parameters = {id(each): each for each in held(model).original.parameters()}
         assert found.trained == sum(each.nbytes for each in parameters.values())
         assert (found.n_layers, found.width) == (model.info.n_layers, model.info.width)
         model.close()

@@ -9,6 +9,7 @@ from threading import Event
 import numpy as np
 import pytest
 import torch
+from held import held
 from transformers import GptOssForCausalLM
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
@@ -205,6 +206,6 @@ def test_reading_stops_between_two_pieces(
     monkeypatch.setattr(generation, "PIECE_CPU", 10)
     job = Job(prompt=tuple(range(10, 110)), seed=0, sampling=Sampling(max_tokens=20))
     (generated,) = generate(
-        tiny._model, [job], stops=frozenset({1}), context=160, halt=halt
+        held(tiny).original, [job], stops=frozenset({1}), context=160, halt=halt
     )
     assert (len(passes), generated.tokens) == (3, ())

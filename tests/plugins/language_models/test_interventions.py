@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from held import held
 from torch import Tensor
 
 from gde.data.activations import (
@@ -130,7 +131,9 @@ def logits(model: TransformersModel, *interventions: Intervention) -> Tensor:
     positions = {"pre": tuple(range(len(prompt) - 3, len(prompt)))}
     with torch.inference_mode():
         (first,) = Decoder.begin(
-            model._model, [(prompt, Change.of(interventions, positions))], Event()
+            held(model).original,
+            [(prompt, Change.of(interventions, positions))],
+            Event(),
         ).logits
     return first
 
@@ -237,7 +240,7 @@ def test_at_the_last_layer_the_logits_are_those_of_the_vector(
     )
     with torch.inference_mode():
         stream = torch.tensor(top.vector, dtype=torch.float64)
-        expected = model._model.lm_head(model._model.model.norm(stream))
+        expected = held(model).original.lm_head(held(model).original.model.norm(stream))
     assert torch.allclose(logits(model, top), expected, rtol=0, atol=1e-10)
 
 
@@ -249,9 +252,9 @@ def test_at_the_embeddings_the_logits_are_those_of_changed_embeddings(
     )
     prompt = torch.tensor([said(model).prompt_tokens])
     with torch.inference_mode():
-        embedded = model._model.get_input_embeddings()(prompt)
+        embedded = held(model).original.get_input_embeddings()(prompt)
         embedded[0, -3:] += torch.tensor(change.vector, dtype=torch.float64)
-        expected = model._model(inputs_embeds=embedded).logits[0, -1]
+        expected = held(model).original(inputs_embeds=embedded).logits[0, -1]
     assert torch.allclose(logits(model, change), expected, rtol=0, atol=1e-10)
 
 
@@ -357,9 +360,9 @@ def test_replays_are_read_after_the_change_and_batches_of_them_are_those_alone(
         )
 
     assert equal(model.capture(asked, every), alone, 0.0)
-    model._reader._batch_size = 16  # as on an accelerator
+    held(model)._batch_size = 16  # as on an accelerator
     assert equal(model.capture(asked, every), alone, 1e-3)
-    model._reader._batch_size = 1
+    held(model)._batch_size = 1
     for change, record in zip(changes(model), alone[1:], strict=False):
         if change.layer == 1:
             assert record.values[1, "pre"] == pytest.approx(
@@ -407,5 +410,5 @@ def test_an_intervention_that_no_pass_goes_through_is_an_error(
         match="an intervention was not made: no forward pass went through layer 1",
     ):
         answers(model, [request(0, changes(model)[6])])
-    layers = model._model.model.layers
+    layers = held(model).original.model.layers
     assert not any(layer._forward_hooks or layer._forward_pre_hooks for layer in layers)

@@ -7,6 +7,7 @@ from threading import Thread
 import numpy as np
 import pytest
 import torch
+from held import held
 from transformers import AutoConfig
 
 from gde.data.activations import CaptureRequest, TokenSequence
@@ -82,18 +83,18 @@ def values(model: TransformersModel) -> np.ndarray:
 def test_a_control_takes_the_place_of_the_trained_model(llama_folder: Path) -> None:
     trained = TransformersModel.load(llama_folder, device="cpu", dtype="float32")
     before = values(trained)
-    weights = weakref.ref(trained._model)
+    weights = weakref.ref(held(trained).original)
     control = trained.untrained(1)
     drawn = values(control)
     assert weights() is None
 
-    weights = weakref.ref(control._model)
+    weights = weakref.ref(held(control).original)
     np.testing.assert_array_equal(values(trained), before)
     assert weights() is None
     np.testing.assert_array_equal(values(control), drawn)
     assert not np.allclose(drawn, before)
 
-    weights = weakref.ref(control._model)
+    weights = weakref.ref(held(control).original)
     control.close()
     assert weights() is None
     trained.close()

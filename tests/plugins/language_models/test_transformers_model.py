@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from held import held
 from pydantic import TypeAdapter
 from safetensors.torch import load_file, save_file
 
@@ -199,7 +200,7 @@ def test_untrained_is_a_function_of_its_seed_alone(tiny: TransformersModel) -> N
         assert not np.allclose(values[left], values[right])
     assert first.info.versions["weights"] == "random, seed 1"
     assert first.info.name == "tiny (untrained)"
-    assert first._model.dtype == tiny._model.dtype
+    assert held(first).original.dtype == held(tiny).original.dtype
     assert ask(first) == ask(tiny)
     for model in (first, again, other):
         model.close()

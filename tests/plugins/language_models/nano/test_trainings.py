@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from held import held
 from nano_training.samples import INSTRUCTION
 from transformers import AutoConfig
 
@@ -40,7 +41,7 @@ def test_the_checkpoint_is_small_and_of_gpt_oss_architecture(
 def test_its_sinks_and_experts_are_trained(training: Training) -> None:
     model = make_nano(NanoConfig(source=training), PlainContext())
     assert isinstance(model, TransformersModel)
-    layers = model._model.model.layers
+    layers = held(model).original.model.layers
     assert all(layer.self_attn.sinks.abs().max() > 0.01 for layer in layers)
     assert all(layer.mlp.experts.gate_up_proj.shape[0] == 4 for layer in layers)
     model.close()
