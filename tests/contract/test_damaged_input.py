@@ -133,7 +133,13 @@ def damaged(text: str, rng: random.Random) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "n", [300, pytest.param(100_000, marks=pytest.mark.extended)], ids=str
+    "n",
+    [
+        300,
+        pytest.param(10_000, marks=pytest.mark.extended),
+        pytest.param(100_000, marks=pytest.mark.slow),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("reader", READERS)
 def test_damaged_files_are_read_or_refused_in_one_line(

@@ -30,7 +30,7 @@ def run(*command: str | Path, folder: Path, **environment: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=280,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -33,7 +33,7 @@ def gde(
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=1100,
         check=False,
     )
 
