@@ -14,13 +14,12 @@ from types import FrameType
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer import completion
 
 from gde.cli.descriptors import hold_standard
 from gde.cli.ending import be_patient, leave
 from gde.cli.foreign import one_line, shown
 from gde.cli.output import DEBUG
-from gde.errors import INTERRUPTED, GdeError, UnknownName, is_interruption
+from gde.errors import INTERRUPTED, GdeError, is_interruption
 
 STOPPED = 3
 """The exit code of a disk or output that takes no more."""
@@ -28,8 +27,6 @@ REFUSED = 2
 """The exit code of a request that cannot be read."""
 UNEXPECTED = 1
 """The exit code of an error that nobody has caught, as of any Python program."""
-SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
-"""Those that typer can complete for."""
 COMMANDS = (
     "eval",
     "resume",
@@ -59,15 +56,11 @@ def build_app() -> typer.Typer:
 
     app = typer.Typer(
         name="gde",
-        # Its own options for completion take the name of a shell, typer's only guess
-        # it.
-        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         result_callback=_nothing,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
-    completion.completion_init()  # type: ignore[attr-defined]
     app.callback()(_options)
     for name in COMMANDS:
         module = import_module(f"gde.cli.{name.replace('-', '_')}_command")
@@ -98,14 +91,6 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _complete(ctx: typer.Context, param: typer.CallbackParam, shell: str | None) -> Any:
-    if shell is not None and shell not in SHELLS:
-        raise UnknownName("shell", shell, SHELLS)
-    if param.name == "show_completion":
-        return completion.show_callback(ctx, param, shell)
-    return completion.install_callback(ctx, param, shell)
-
-
 def _options(
     debug: Annotated[
         bool,
@@ -117,24 +102,6 @@ def _options(
             "--version", is_eager=True, callback=_show_version, help="Show the version."
         ),
     ] = False,
-    show_completion: Annotated[  # noqa: ARG001
-        str | None,
-        typer.Option(
-            is_eager=True,
-            callback=_complete,
-            metavar="SHELL",
-            help="Print completion for a shell.",
-        ),
-    ] = None,
-    install_completion: Annotated[  # noqa: ARG001
-        str | None,
-        typer.Option(
-            is_eager=True,
-            callback=_complete,
-            metavar="SHELL",
-            help="Install completion for a shell.",
-        ),
-    ] = None,
 ) -> None:
     """Evaluate the goal-directedness of agents, from their actions and their
     activations.

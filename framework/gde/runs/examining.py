@@ -1,13 +1,12 @@
 """Examine an installation: what works, and what to install for what does not."""
 
-import re
 import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from platform import python_version
@@ -22,11 +21,6 @@ from gde.request.kinds import KINDS
 from gde.runs.evaluating import evaluate
 
 OURS = "gde-eval"
-FOR_OTHERS = {"all", "dev", "docs"}
-"""Extras that are not examined: they bring others together, or only contributors need
-them.
-"""
-REQUIREMENT = re.compile(r"([\w.-]+).*?;.*extra == ['\"]([\w-]+)['\"]")
 KIT = "gde.testing.plugin"
 SECONDS = 10.0
 """Time limit of the self-test."""
@@ -47,7 +41,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Examine the installation and the machine, and do a small run.
 
-    It covers Python, plugins, extras, programs, weights and data, accelerator and disk.
+    It covers Python, plugins, packages, programs, weights and data, accelerator and disk.
     """
     catalogue = Catalogue.default()
     entries: list[tuple[str, Entry]] = []
@@ -76,56 +70,21 @@ def _plugins(records: Sequence[PluginRecord]) -> Iterator[Finding]:
 
 
 def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
-    # Map each distribution and extra to the parts that lack its packages.
-    users: dict[tuple[str, str], list[str]] = defaultdict(list)
-    lacking: dict[tuple[str, str], set[str]] = defaultdict(set)
+    """Find the packages that parts lack, by the extra that installs them."""
+    users: dict[str, list[str]] = defaultdict(list)
+    lacking: dict[str, set[str]] = defaultdict(set)
     for kind, entry in entries:
         if missing := entry.offer.missing():
-            place = (entry.distribution, entry.offer.extra or "all")
-            users[place].append(f"{KINDS[kind].title} {entry.offer.name}")
-            lacking[place].update(missing)
+            extra = entry.offer.extra or "all"
+            package = f"{entry.distribution}[{extra}]"
+            users[package].append(f"{KINDS[kind].title} {entry.offer.name}")
+            lacking[package].update(missing)
 
-    # The extras of this distribution are declared; those of others show in what their
-    # offers lack.
-    for extra, packages in _declared().items():
-        versions = {package: _version(package) for package in packages}
-        absent = [package for package in packages if not versions[package]]
-        lacking.pop((OURS, extra), None)
-        if absent:
-            advice = _advice(absent, users[OURS, extra], f"{OURS}[{extra}]")
-            yield Finding(f"extra {extra}", False, advice)
-        else:
-            shown = ", ".join(f"{package} {versions[package]}" for package in packages)
-            yield Finding(f"extra {extra}", True, shown)
-
-    for (owner, extra), modules in sorted(lacking.items()):
-        advice = _advice(sorted(modules), users[owner, extra], f"{owner}[{extra}]")
-        yield Finding(f"extra {extra} of {owner}", False, advice)
-
-
-def _declared() -> Mapping[str, Sequence[str]]:
-    """Map each extra of this distribution to the packages that it installs."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for text in distribution(OURS).requires or ():
-        match = REQUIREMENT.match(text)
-        if match is None:
-            continue
-        package, extra = match.groups()
-        if extra not in FOR_OTHERS and package != OURS:
-            found[extra].append(package)
-    return found
-
-
-def _advice(missing: Sequence[str], users: Sequence[str], package: str) -> str:
-    lost = f"; {', '.join(users)} unavailable" if users else ""
-    return f"{', '.join(missing)} missing{lost}: pip install '{package}'"
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
+    for package, modules in sorted(lacking.items()):
+        missing = ", ".join(sorted(modules))
+        lost = ", ".join(users[package])
+        detail = f"missing; {lost} unavailable: pip install '{package}'"
+        yield Finding(f"package {missing}", False, detail)
 
 
 def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
