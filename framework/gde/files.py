@@ -4,12 +4,17 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EEXIST, ENOTEMPTY
 from pathlib import Path
 from tempfile import mkdtemp, mkstemp
 
-from gde.errors import ConfigError, RunFailed
+from gde.errors import ConfigError, RunFailed, RunFolderError
 
 PRIVATE = 0o077
+PLAN = "plan.toml"
+"""The file by which a folder is a run's."""
+CONTEST = "contest.toml"
+"""The file in a folder that holds several runs."""
 
 
 def local(path: Path) -> Path:
@@ -73,43 +78,64 @@ def write_whole(path: Path, content: bytes | str) -> None:
 
 
 @contextmanager
-def new_folder(out: Path) -> Iterator[Path]:
-    """A folder to fill, which becomes `out` at the end.
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to fill, which gets its name at the end.
 
-    After a failure it is deleted.
+    After a failure it is deleted, and a process that is killed before leaves nothing
+    that could be taken for a whole one.
 
     Raises:
-        ConfigError: `out` exists, or cannot be made; nothing is left behind.
+        RunFolderError: it exists, or cannot be made. ConfigError: it is an address.
     """
-    if out.exists() or out.is_symlink():
-        raise ConfigError(f"--out {out} exists: name another folder")
-    if not is_utf8(out):
-        raise ConfigError(
-            f"--out {str(out)!a} has bytes that are no UTF-8: name another folder"
-        )
+    local(path)
+    if path.exists() or path.is_symlink():
+        raise taken(path)
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise RunFolderError(
+            f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
+        ) from None
     # Before hours of work that could not be kept.
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(mkdtemp(dir=out.parent, prefix=f".{out.name[:40]}."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # The beginning of the name may be as long as a name can be.
+        unfinished = Path(mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}."))
     except OSError as error:
-        raise ConfigError(
-            f"--out {out} cannot be made: {error.strerror}; name another folder"
-        ) from error
+        raise cannot_make(path, error) from error
     try:
         yield unfinished
-        unfinished.chmod(0o777 & ~umask())
-        unfinished.rename(out)
+        _name(unfinished, path)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def is_utf8(path: Path) -> bool:
-    """Whether files of JSON and TOML can name the path."""
+def _name(unfinished: Path, path: Path) -> None:
+    unfinished.chmod(0o777 & ~umask())
     try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        unfinished.rename(path)
+    except OSError as error:
+        # Another process was faster.
+        if error.errno in (ENOTEMPTY, EEXIST):
+            raise taken(path) from error
+        raise cannot_make(path, error) from error
+
+
+def taken(path: Path) -> RunFolderError:
+    """The error of an occupied path, with the command to resume a run there."""
+    resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
+    instead = f", or resume it with `gde resume {path}`" if resumable else ""
+    return RunFolderError(f"{path} exists: choose another folder with --out{instead}")
+
+
+def cannot_make(path: Path, error: Exception) -> RunFolderError:
+    """The error of a folder that cannot be made, with the blocking one."""
+    reason = error.strerror if isinstance(error, OSError) else error
+    above = getattr(error, "filename", None) or path
+    where = f" ({above})" if Path(above) in path.parents else ""
+    return RunFolderError(
+        f"cannot make the folder {path}: {reason}{where}; choose another one with --out"
+    )
 
 
 def umask() -> int:

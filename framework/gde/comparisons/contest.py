@@ -21,14 +21,14 @@ from gde.comparisons.comparison import Comparison, compare_runs, comparison_json
 from gde.data.how import How
 from gde.data.plan import Plan
 from gde.errors import ConfigError, GdeError, RunFolderError
-from gde.files import write_whole
+from gde.files import CONTEST, taken, write_whole
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import with_settings
 from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
 from gde.runs.evaluating import resume
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import CONTEST, RunFolder, free_name, taken
+from gde.store.folder import RunFolder, free_name
 from gde.store.rows import to_json
 from gde.store.trust import check_trusted
 
@@ -77,7 +77,7 @@ def contest(
     # All plans have the same environment.
     first = next(iter(plans.values()))
     label = "-".join([first.environment.label, *plans])
-    out = out or free_name(Path("runs"), label)
+    out = out or free_name(label)
     if out.exists():
         raise taken(out)
     for name, ready in readies.items():

@@ -16,6 +16,7 @@ from gde.data.how import How
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.errors import GdeError, RunFailed
+from gde.files import PLAN
 from gde.parts.awaiting import in_loop
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash
@@ -27,7 +28,7 @@ from gde.runs.reopening import reopen
 from gde.runs.stopping import Stop
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
-from gde.store.folder import PLAN, RunFolder
+from gde.store.folder import RunFolder, free_name
 from gde.store.journal import Journal
 from gde.store.trust import trust_still
 from gde.validating import checked
@@ -159,8 +160,8 @@ def _evaluate(
     questions: Sequence[Question] = (),
 ) -> Result:
     warm(ready)
-    path = None if out is None else Path(out)
-    folder = RunFolder.create(ready.plan, path, ready.how, label=_label(ready))
+    path = Path(out or free_name(_label(ready)))
+    folder = RunFolder.create(ready.plan, path, ready.how)
     with (
         _writing(folder, is_new=True) as journal,
         closing(Pipeline(ready, folder, journal, watch, stop)) as run,

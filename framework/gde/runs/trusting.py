@@ -11,6 +11,7 @@ from typing import Any
 from gde.data.how import URL, How
 from gde.data.json import NONE, Json
 from gde.errors import GdeError, UnknownName
+from gde.files import CONTEST, PLAN
 from gde.offers import ModelOffer
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import RUN_HOW, read_settings
@@ -20,8 +21,8 @@ from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 from gde.request.settings import describe, paths
 from gde.request.versions import version_of
-from gde.store.folder import CONTEST, RunFolder
-from gde.store.trust import PLAN, digest_of, earlier_entry, trust
+from gde.store.folder import RunFolder
+from gde.store.trust import digest_of, earlier_entry, trust
 
 LIMITS = tuple(name for name in RUN_HOW if name.startswith("max_"))
 """Limits that a trusted run keeps, so that nobody spends more than its maker meant."""

@@ -6,17 +6,14 @@ It holds plan.toml, run.sqlite, activations/, probes/, result.json and report.ht
 import json
 import os
 import re
-import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from errno import EEXIST, ENOTEMPTY
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
-from tempfile import mkdtemp
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -27,7 +24,7 @@ from gde.data.plan import Plan
 from gde.data.probe import Fit
 from gde.data.result import SCHEMA, Measurement, Result
 from gde.errors import RunFolderError
-from gde.files import is_utf8, local, umask, write_whole
+from gde.files import CONTEST, PLAN, cannot_make, new_folder, write_whole
 from gde.request.howfile import how_of, read_settings
 from gde.request.planfile import (
     Added,
@@ -44,15 +41,12 @@ from gde.store.lock import only_writer
 from gde.store.rows import to_json
 from gde.store.trust import check_trusted, entry_of, is_trusted, trust_new
 
-PLAN = received.PLAN
 JOURNAL = received.JOURNAL
 RESULT = received.RESULT
 ODD = re.compile(r"[^\w.=+-]+")
 """Characters that the name of a folder had better not have."""
 LONGEST = 80
 """The most characters of a label."""
-CONTEST = "contest.toml"
-"""The file in a folder that holds several runs."""
 STORED = TypeAdapter(Result)
 
 
@@ -66,20 +60,15 @@ class RunFolder:
     def create(
         cls,
         plan: Plan,
-        out: Path | None,
+        path: Path,
         how: How,
-        parent: Path = Path("runs"),
-        label: str = "run",
     ) -> "RunFolder":
         """A new folder with the plan and an empty journal, which the user trusts.
 
-        The folder is `out`, or one in `parent` named by the day and the label.
-
         Raises:
-            ConfigError: `out` is an address. RunFolderError: it exists, or cannot be
+            ConfigError: `path` is an address. RunFolderError: it exists, or cannot be
             made; nothing is left behind.
         """
-        path = out or free_name(parent, label)
         with cls.filled(plan, path):
             pass
         trust_new(path, how)
@@ -90,73 +79,31 @@ class RunFolder:
     def filled(cls, plan: Plan, path: Path) -> Iterator["RunFolder"]:
         """A new folder with the plan and an empty journal, to be filled.
 
-        It gets its name at the end: a process that is killed before leaves none that
-        could be taken for a run.
-
         Raises:
             RunFolderError: as `create`.
         """
-        local(path)
-        if path.exists() or path.is_symlink():
-            raise taken(path)
-        if not is_utf8(path):
-            raise RunFolderError(
-                f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
-            )
-        with ExitStack() as stack:
+        with new_folder(path) as unfinished:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                # The beginning of the name may be as long as a name can be.
-                new = mkdtemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-                unfinished = Path(new)
-                stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
                 make(unfinished / JOURNAL)
-                _write_new_plan(unfinished, plan)
+                recorded = RecordedPlan(id=token_hex(16), begun=plan)
+                _write_plan(unfinished, recorded)
             except (OSError, sqlite3.Error) as error:
                 raise cannot_make(path, error) from error
             yield cls(unfinished)
-            try:
-                _name(unfinished, path)
-            except OSError as error:
-                if error.errno in (ENOTEMPTY, EEXIST):
-                    raise taken(path) from error
-                raise cannot_make(path, error) from error
 
     @property
     def is_trusted(self) -> bool:
         """Whether the user trusts it with the plan that is in it."""
         return is_trusted(self.path)
 
-    def copied(self, path: Path) -> "RunFolder":
-        """A copy of the record in a new folder, which is another run with its own id.
-
-        Raises:
-            RunFolderError: it cannot be made.
-        """
-        unfinished: Path | None = None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = Path(mkdtemp(dir=path.parent, prefix=".copy."))
-            self._copy_record(unfinished)
-            _name(unfinished, path)
-        except (OSError, sqlite3.Error) as error:
-            raise cannot_make(path, error) from error
-        finally:
-            if unfinished is not None:
-                shutil.rmtree(unfinished, ignore_errors=True)
-        return RunFolder(path)
-
-    def published(self, path: Path) -> None:
-        """Copy the record for others: plan, journal, arrays and result."""
+    def copy_record(self, path: Path) -> None:
+        """Copy everything but the reports to a new folder: another run with its own id."""
         path.mkdir(parents=True)
-        self._copy_record(path)
-
-    def _copy_record(self, place: Path) -> None:
-        """Copy everything but the reports, as another run with its own id."""
-        received.copy_journal(self.journal_path, place)
-        received.copy_files(self.path, place)
-        manifest.copy(self.path, place)
-        _write_new_plan(place, self.recorded().begun, self.recorded().added)
+        received.copy_journal(self.journal_path, path)
+        received.copy_files(self.path, path)
+        manifest.copy(self.path, path)
+        recorded = replace(self.recorded(), id=token_hex(16))
+        _write_plan(path, recorded)
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
@@ -386,47 +333,15 @@ def _measurement_row(measurement: Measurement) -> Statement:
     )
 
 
-def taken(path: Path) -> RunFolderError:
-    """The error of an occupied path, with the command to resume a run there."""
-    resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
-    instead = f", or resume it with `gde resume {path}`" if resumable else ""
-    return RunFolderError(f"{path} exists: choose another folder with --out{instead}")
-
-
-def cannot_make(path: Path, error: Exception) -> RunFolderError:
-    """The error of a run folder that cannot be made, with the blocking folder."""
-    reason = error.strerror if isinstance(error, OSError) else error
-    above = getattr(error, "filename", None) or path
-    where = f" ({above})" if Path(above) in path.parents else ""
-    return RunFolderError(
-        f"cannot make the run folder {path}: {reason}{where}; choose another one with --out"
-    )
-
-
-def free_name(parent: Path, label: str) -> Path:
-    """A free folder name from the day and a label, with a number if needed."""
+def free_name(label: str) -> Path:
+    """A free folder in runs/ by the day and a label, with a number if needed."""
     stem = f"{datetime.now(UTC).date()}-{ODD.sub('-', label).strip('-.')[:LONGEST]}"
-    return _free(parent / stem)
-
-
-def _free(path: Path) -> Path:
-    """The path, with a number if it is taken."""
-    numbered = path
+    path = Path("runs") / stem
     numbers = count(2)
-    while os.path.lexists(numbered):
-        numbered = path.with_name(f"{path.name}-{next(numbers)}")
-    return numbered
+    while os.path.lexists(path):
+        path = path.with_name(f"{stem}-{next(numbers)}")
+    return path
 
 
-def _write_new_plan(unfinished: Path, plan: Plan, added: Added | None = None) -> None:
-    """Add the plan to a new run folder, with an id of its own."""
-    recorded = RecordedPlan(id=token_hex(16), begun=plan, added=added or {})
-    (unfinished / PLAN).write_text(write_recorded(recorded), encoding="utf-8")
-
-
-def _name(unfinished: Path, path: Path) -> None:
-    """Give a new run folder its name."""
-    unfinished.chmod(0o777 & ~umask())
-
-    # This fails where another process was faster.
-    unfinished.rename(path)
+def _write_plan(folder: Path, recorded: RecordedPlan) -> None:
+    (folder / PLAN).write_text(write_recorded(recorded), encoding="utf-8")

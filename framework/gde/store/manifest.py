@@ -13,11 +13,11 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from gde.errors import RunFolderError
-from gde.files import write_whole
+from gde.files import PLAN, write_whole
 from gde.store import digests, schema
 from gde.store.damage import ADVICE
 from gde.store.database import Database
-from gde.store.received import ARRAYS, MANIFEST, PLAN, RESULT
+from gde.store.received import ARRAYS, MANIFEST, RESULT
 
 Entries = Mapping[str, Mapping[str, str]]
 """By stage: the tables and files that it has left."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gde.errors import RunFolderError
+from gde.files import PLAN
 from gde.store.trust import is_trusted
 
 JOURNAL = "run.sqlite"
-PLAN = "plan.toml"
 RESULT = "result.json"
 MANIFEST = "manifest.json"
 LOG = f"{JOURNAL}-wal"

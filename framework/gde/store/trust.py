@@ -19,12 +19,12 @@ import tomli_w
 
 from gde.data.how import How
 from gde.errors import ConfigError, RunFolderError
+from gde.files import PLAN
 from gde.request.howfile import how_of, how_tables, read_settings
 from gde.request.settings import read_toml
 
 STATE = "GDE_STATE"
 """The environment variable that names another place for the list."""
-PLAN = "plan.toml"
 
 
 @dataclass(frozen=True, kw_only=True)

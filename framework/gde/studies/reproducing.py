@@ -20,6 +20,7 @@ from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
 from gde.data.result import Result
 from gde.errors import GdeError, RunFolderError
+from gde.files import cannot_make
 from gde.parts.reproduction import (
     Agentless,
     Foresees,
@@ -39,7 +40,7 @@ from gde.runs.evaluating import evaluate, resume
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import RunFolder, cannot_make, free_name
+from gde.store.folder import RunFolder, free_name
 from gde.store.trust import check_trusted
 from gde.studies.study import Study
 
@@ -102,7 +103,7 @@ def reproduce(
     catalogue = catalogue or Catalogue.default()
     how = how or read_settings().how
     study, agent, plans = _planned(request, catalogue)
-    folder = out or free_name(Path("runs"), request.name)
+    folder = out or free_name(request.name)
 
     # Everything that can be refused is refused before hours of work that could not be
     # kept.

@@ -52,7 +52,7 @@ def _import_dataset(folder: Path, out: Path | None, as_json: bool) -> None:
     from gde.store.folder import free_name
     from gde_plugins.exchange.site.dataset import import_dataset
 
-    out = out or free_name(Path("runs"), folder.resolve().name)
+    out = out or free_name(folder.resolve().name)
     runs = import_dataset(folder, out)
     if as_json:
         show_json({"schema": 1, "runs": {name: str(run) for name, run in runs.items()}})

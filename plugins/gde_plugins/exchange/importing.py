@@ -79,7 +79,7 @@ def import_log(
     # Neither the task nor the model is a part that is installed here. A log may come
     # from anyone, so nobody trusts the run yet.
     ready = untrusted(resolve(plan, catalogue, absent=True))
-    path = out or free_name(Path("runs"), "run")
+    path = out or free_name("run")
     with (
         RunFolder.filled(ready.plan, path) as folder,
         folder.writing(is_new=True) as journal,

@@ -14,11 +14,12 @@ from typing import Literal
 
 from gde.data.model_use import Usage, total
 from gde.errors import GdeError
+from gde.files import CONTEST, PLAN
 from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
 from gde.reporting.wording import estimate, plural
 from gde.stages.model_use import models_used
-from gde.store.folder import CONTEST, JOURNAL, PLAN, RESULT, RunFolder
+from gde.store.folder import JOURNAL, RESULT, RunFolder
 from gde.store.journal import Journal
 from gde.store.lock import HOLDER
 from gde.studies.study import STUDY_TABLES

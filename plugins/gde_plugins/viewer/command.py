@@ -45,8 +45,8 @@ def command(
     episodes. Nothing is written. The address is printed to stderr, or with --json to
     stdout; with EPISODE it leads to the episode.
     """
+    from gde.files import PLAN
     from gde.runs.exporting import one_episode, summaries
-    from gde.store.folder import PLAN
 
     if serve:
         _serve(run, f"run/{_place(run, episode)}" if episode else "", port, as_json)

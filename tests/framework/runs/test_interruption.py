@@ -246,7 +246,7 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_behind(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     monkeypatch.setattr(folder, "make", full)
-    with pytest.raises(GdeError, match=r"cannot make the run folder .*No space left"):
+    with pytest.raises(GdeError, match=r"cannot make the folder .*No space left"):
         evaluate(plan(tmp_path / "log"), tmp_path / "run", catalogue)
     assert list(tmp_path.iterdir()) == []
 

@@ -35,7 +35,7 @@ def test_a_folder_is_there_whole_or_not_at_all(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("gde.store.folder.write_recorded", full)
-    with pytest.raises(GdeError, match=r"cannot make the run folder .*: No space left"):
+    with pytest.raises(GdeError, match=r"cannot make the folder .*: No space left"):
         RunFolder.create(PLAN, tmp_path / "run", How())
     assert [*tmp_path.iterdir()] == []
 

@@ -154,7 +154,7 @@ def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(
     for out in (tmp_path / "file", tmp_path / "file" / "study"):
         with pytest.raises(
             GdeError,
-            match=f"cannot make the run folder {out}: .*; choose another one with --out",
+            match=f"cannot make the folder {out}: .*; choose another one with --out",
         ):
             reproduce(
                 Request(name="corridors", scale=0.3, agent=SCRIPTED),

@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gde.errors import ConfigError, RunFolderError
-from gde.files import new_folder
+from gde.files import CONTEST, new_folder
 from gde.runs.verifying import verify
-from gde.store.folder import CONTEST, RunFolder
+from gde.store.folder import RunFolder
 from gde.studies.study import STUDY_TABLES
 from gde_plugins.exchange.exports import export_file
 from gde_plugins.pages.library import RunState, library
@@ -127,7 +127,7 @@ def import_dataset(dataset: Path, out: Path) -> dict[str, Path]:
 
     with new_folder(out) as unfinished:
         for name, path in sorted(runs.items()):
-            RunFolder.open(path).copied(unfinished / name)
+            RunFolder.open(path).copy_record(unfinished / name)
         _copy_below(dataset / RUNS, unfinished)
     return {name: out / name for name in sorted(runs)}
 

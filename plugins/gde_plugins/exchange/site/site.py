@@ -11,10 +11,10 @@ from urllib.parse import quote
 
 from gde.comparisons.comparison import Comparison, compare_runs
 from gde.comparisons.contest import Contest, read_contest
-from gde.files import new_folder
+from gde.files import CONTEST, new_folder
 from gde.reporting.ranking import ranking
 from gde.request.catalogue import Catalogue
-from gde.store.folder import CONTEST, RunFolder
+from gde.store.folder import RunFolder
 from gde.store.rows import to_json
 from gde.studies.study import STUDY_TABLES, read_study
 from gde_plugins.exchange.site.dataset import (
@@ -65,7 +65,7 @@ def publish(
     with new_folder(out) as site:
         copies = site / DATASET / RUNS
         for name, path in originals.items():
-            RunFolder.open(path).published(copies / name)
+            RunFolder.open(path).copy_record(copies / name)
         copy_marks(sources, copies)
         runs = {name: copies / name for name in originals}
         for name, path in runs.items():
