@@ -12,10 +12,9 @@ from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.ready import Chosen, Ready, untrusted
-from gde.request.resolve import resolve
+from gde.request.ready import Chosen, Ready
 from gde.stages.context import Resources
-from gde.stages.evidence import load_evidence
+from gde.stages.evidence import load_evidence, parts_of
 from gde.store.folder import RunFolder
 
 
@@ -44,7 +43,7 @@ def rank_contenders(
         GdeError: a folder is no run.
     """
     catalogue = catalogue or Catalogue.default()
-    readies = [_ready(run, catalogue) for run in runs]
+    readies = [parts_of(RunFolder.open(run), catalogue) for run in runs]
     evidences = [load_evidence(run, catalogue) for run in runs]
     labels = [one.label for ready in readies for one in ready.rewards]
 
@@ -78,12 +77,6 @@ def rank_contenders(
             )
             boards.append(board)
     return tuple(boards)
-
-
-def _ready(run: Path, catalogue: Catalogue) -> Ready:
-    folder = RunFolder.open(run)
-    ready = resolve(folder.plan(), catalogue, absent=True)
-    return ready if folder.is_trusted else untrusted(ready)
 
 
 def _measures(ready: Ready) -> Iterator[tuple[Measure, Chosen]]:

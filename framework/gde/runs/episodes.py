@@ -13,11 +13,10 @@ from gde.data.frame import Table, beside
 from gde.data.model_use import Usage
 from gde.offers import MetricOffer
 from gde.request.catalogue import Catalogue
-from gde.request.ready import Chosen, Ready, untrusted
-from gde.request.resolve import resolve
+from gde.request.ready import Chosen, Ready
 from gde.request.settings import dump_what
 from gde.stages.context import Resources
-from gde.stages.evidence import load_evidence
+from gde.stages.evidence import gather, parts_of
 from gde.stages.facts import know_facts
 from gde.stages.model_use import used_by_episode
 from gde.store.facts import to_row
@@ -71,11 +70,9 @@ def episodes_frame(*runs: Path | str) -> "pandas.DataFrame":
 
 def _rows(run: Path, catalogue: Catalogue) -> Iterator[Row]:
     folder = RunFolder.open(run)
-    ready = resolve(folder.plan(), catalogue, absent=True)
-    if not folder.is_trusted:
-        ready = untrusted(ready)
-    evidence = load_evidence(run, catalogue)
+    ready = parts_of(folder, catalogue)
     with closing(folder.journal()) as journal:
+        evidence = gather(folder, journal, lambda: ready)
         prices = folder.noted_how(journal).prices
         used = used_by_episode(journal, prices)
         facts = _facts(ready, evidence, journal)

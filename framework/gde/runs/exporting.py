@@ -2,9 +2,8 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from sqlite3 import Row
 from typing import Any, Literal, TextIO, get_args
@@ -15,7 +14,6 @@ from gde.runs.conversations import conversations, plain, plain_answer, sent
 from gde.runs.plain import trajectory_json as trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
-from gde.store.journal import Journal
 from gde.store.rows import read_completion
 
 Format = Literal["jsonl", "csv", "messages", "chat", "calls"]
@@ -69,24 +67,26 @@ def export(run: Path | str, form: Format, file: TextIO) -> int:
     "prompt_tokens", "answer_tokens"}, also those that decide no turn, such as a
     planner's or a judge's. An episode or a part asks.
     """
-    writers: Mapping[Format, Callable[[Path, TextIO], int]] = {
-        "jsonl": _jsonl,
-        "csv": _csv,
-        "messages": _messages,
-        "chat": _chat,
-        "calls": _calls,
-    }
-    return writers[form](Path(run), file)
+    path = Path(run)
+    if form == "csv":
+        return _csv(path, file)
+    n = 0
+    for each in _asked(path) if form == "calls" else _played(path, form):
+        line = json.dumps(each, sort_keys=True, ensure_ascii=False)
+        file.write(line + "\n")
+        n += 1
+    return n
 
 
-def _jsonl(run: Path, file: TextIO) -> int:
-    trajectories = load_evidence(run).trajectories
-    return _lines(map(trajectory_json, trajectories), file)
-
-
-def _messages(run: Path, file: TextIO) -> int:
-    trajectories = load_evidence(run).trajectories
-    return _lines(chain.from_iterable(map(messages, trajectories)), file)
+def _played(run: Path, form: Format) -> Iterator[dict[str, Any]]:
+    """The lines of the forms that tell of episodes."""
+    for trajectory in load_evidence(run).trajectories:
+        if form == "jsonl":
+            yield trajectory_json(trajectory)
+        elif form == "messages":
+            yield from messages(trajectory)
+        elif trajectory.ending != "failed":
+            yield from _conversations(trajectory)
 
 
 def messages(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
@@ -106,14 +106,6 @@ def messages(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
         }
 
 
-def _chat(run: Path, file: TextIO) -> int:
-    trajectories = load_evidence(run).trajectories
-    played = [
-        trajectory for trajectory in trajectories if trajectory.ending != "failed"
-    ]
-    return _lines(chain.from_iterable(map(_conversations, played)), file)
-
-
 def _conversations(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
     for turn in conversations(trajectory):
         yield {
@@ -124,41 +116,27 @@ def _conversations(trajectory: Trajectory) -> Iterator[dict[str, Any]]:
         }
 
 
-def _calls(run: Path, file: TextIO) -> int:
+def _asked(run: Path) -> Iterator[dict[str, Any]]:
     with closing(RunFolder.open(run).journal()) as journal:
-        return _lines(_asked(journal), file)
-
-
-def _asked(journal: Journal) -> Iterator[dict[str, Any]]:
-    scopes = journal.query("SELECT DISTINCT scope FROM calls ORDER BY scope")
-    for (scope,) in map(tuple, scopes):
-        rows = sorted(journal.call_rows(scope), key=_turn_and_request)
-        for row in rows:
-            completion = read_completion(row, ())
-            yield {
-                "asked_by": scope,
-                "turn": row["turn"],
-                "model": completion.model,
-                "prompt": plain(completion.prompt),
-                "reasoning": completion.reasoning,
-                "answer": completion.text,
-                "finish": completion.finish,
-                "prompt_tokens": completion.n_prompt,
-                "answer_tokens": completion.n_completion,
-            }
+        scopes = journal.query("SELECT DISTINCT scope FROM calls ORDER BY scope")
+        for (scope,) in map(tuple, scopes):
+            for row in sorted(journal.call_rows(scope), key=_turn_and_request):
+                completion = read_completion(row, ())
+                yield {
+                    "asked_by": scope,
+                    "turn": row["turn"],
+                    "model": completion.model,
+                    "prompt": plain(completion.prompt),
+                    "reasoning": completion.reasoning,
+                    "answer": completion.text,
+                    "finish": completion.finish,
+                    "prompt_tokens": completion.n_prompt,
+                    "answer_tokens": completion.n_completion,
+                }
 
 
 def _turn_and_request(row: Row) -> tuple[int, str]:
     return -1 if row["turn"] is None else row["turn"], row["request"]
-
-
-def _lines(objects: Iterable[dict[str, Any]], file: TextIO) -> int:
-    n = 0
-    for each in objects:
-        line = json.dumps(each, sort_keys=True, ensure_ascii=False)
-        file.write(line + "\n")
-        n += 1
-    return n
 
 
 def _csv(run: Path, file: TextIO) -> int:

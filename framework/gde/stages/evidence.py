@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import overload
 from weakref import WeakValueDictionary
@@ -127,13 +127,17 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
     Of a run that the user does not trust, no world is made.
     """
     folder = RunFolder.open(Path(path))
-
-    def ready() -> Ready:
-        own = resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
-        return own if folder.is_trusted else untrusted(own)
-
+    ready = partial(parts_of, folder, catalogue)
     with closing(folder.journal()) as journal:
         return gather(folder, journal, ready)
+
+
+def parts_of(folder: RunFolder, catalogue: Catalogue | None = None) -> Ready:
+    """The parts of a recorded run; of one that the user does not trust, none are made
+    but metrics that read turns alone.
+    """
+    ready = resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
+    return ready if folder.is_trusted else untrusted(ready)
 
 
 def gather(
