@@ -197,7 +197,9 @@ def test_a_folder_that_exists_is_not_written_into(tmp_path: Path) -> None:
         train(PREFERENCES, Recipe(**QUICK), tmp_path, ignore)  # type: ignore[arg-type]
     assert not [*tmp_path.iterdir()]
     (tmp_path / "file").touch()
-    with pytest.raises(GdeError, match=r"cannot make the folder .*; choose another one"):
+    with pytest.raises(
+        GdeError, match=r"cannot make the folder .*; choose another one"
+    ):
         train(PREFERENCES, Recipe(**QUICK), tmp_path / "file/model", ignore)  # type: ignore[arg-type]
 
 

@@ -1,7 +1,7 @@
 """The preflight on the command line: what it found, and whether to go on."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import typer
 
@@ -49,11 +49,11 @@ def checked(
     return found
 
 
-def say_estimates(estimates: list[Estimate], several_plans: bool) -> None:
+def say_estimates(estimates: Sequence[Estimate], several_plans: bool) -> None:
     """Print what the parts of plans will ask, and all of them together."""
     for one in estimates:
-        whose = f"{one.plan}, " if several_plans else ""
-        say(f"{whose}{one.part}: {estimate_text(one)}")
+        whose = [one.plan, one.part] if several_plans else [one.part]
+        say(f"{', '.join(filter(None, whose))}: {estimate_text(one)}")
     if len(estimates) > 1:
         say(f"together: {estimate_text(together(estimates))}")
 

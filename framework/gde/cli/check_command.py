@@ -105,7 +105,7 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.variants import variants
 
     catalogue = Catalogue.default()
-    plans = variants(Wanted(names={}, file=file, settings=settings), catalogue)
+    plans = variants(Wanted(names={}, settings=settings), catalogue, file)
     how = read_settings().how
     flights = ask_first(plans, catalogue, how)
     checked = {}

@@ -104,11 +104,10 @@ def command(
             "concurrency": concurrency,
             "goal_swap": goal_swap or None,
         },
-        file=plan,
     )
     with talking():
         catalogue = Catalogue(load_plugins(no_plugin or ()))
-        plans = with_weights(variants(wanted, catalogue), weights, catalogue)
+        plans = with_weights(variants(wanted, catalogue, plan), weights, catalogue)
         how = build_how(wanted, read_settings().how)
         if dry_run:
             sizes = {}

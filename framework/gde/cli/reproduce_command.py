@@ -1,6 +1,6 @@
 """gde reproduce: re-run a published study and compare its numbers."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
@@ -63,7 +63,13 @@ def command(
     from gde.errors import UnknownName
     from gde.reporting.pages import write_page
     from gde.reporting.study_table import Form, study_table
-    from gde.request.building import Wanted, build_how, choose, choose_model
+    from gde.request.building import (
+        Wanted,
+        build_how,
+        choose,
+        choose_model,
+        configured,
+    )
     from gde.request.howfile import read_settings
     from gde.request.settings import parse_settings
     from gde.studies.reproducing import Request, reproduce
@@ -71,35 +77,29 @@ def command(
 
     if table and table not in get_args(Form):
         raise UnknownName("form of --table", table, get_args(Form))
-    parsed = parse_settings(settings or [])
-    judges = [choose(each) for each in reward or []]
-    models = [choose_model(each) for each in model or []]
-    aliased = [each for each in models if each.alias]
-    of_agent = [each.name for each in models if not each.alias]
     of_how = [each for each in settings or [] if each.startswith(("run.", "executor."))]
     wanted = Wanted(names={"executor": [executor]}, settings=of_how)
-    known = {"study", "agent", "model", "executor", "run"}
-    known.update(each.label for each in (*judges, *aliased))
-    UnknownName.check("part of --set", parsed, known)
-    config = parsed.get("agent", {})
-    if of_agent:
+
+    parsed = parse_settings(settings or [])
+    named = [choose_model(each) for each in model or []]
+    own = {name: parsed.pop(name, {}) for name in ("study", "agent", "run", "executor")}
+    models = configured([each for each in named if each.alias], parsed)
+    judges = configured([choose(each) for each in reward or []], parsed)
+    if of_agent := [each.name for each in named if not each.alias]:
         # A study has one agent; several names are refused as that agent's model.
-        config["model"] = ",".join(of_agent)
+        own["agent"]["model"] = ",".join(of_agent)
     if "model" in parsed:
-        aliased.append(Choice(name="", config=parsed["model"]))
+        models = (*models, Choice(name="", config=parsed.pop("model")))
+    known = [*own, "model", *(each.label for each in (*judges, *models) if each.label)]
+    UnknownName.check("part of --set", parsed, known)
     request = Request(
         name=name,
         scale=scale,
-        settings=parsed.get("study", {}),
-        agent=Choice(name=agent, config=config),
+        settings=own["study"],
+        agent=Choice(name=agent, config=own["agent"]),
         weights=weights,
-        models=tuple(
-            replace(each, config={**each.config, **parsed.get(each.alias, {})})
-            for each in aliased
-        ),
-        rewards=tuple(
-            replace(each, config=parsed.get(each.label, {})) for each in judges
-        ),
+        models=models,
+        rewards=judges,
     )
     if dry_run:
         _foretell(request, as_json)
@@ -120,6 +120,7 @@ def command(
 
 
 def _foretell(request: "Request", as_json: bool) -> None:
+    from gde.cli.asking_first import say_estimates
     from gde.studies.reproducing import foresee
 
     found = foresee(request)
@@ -127,25 +128,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
         estimates = [asdict(each) for each in found]
         show_json({"schema": 1, "study": request.name, "estimates": estimates})
         return
-    columns = (
-        "run",
-        "part",
-        "episodes",
-        "calls",
-        "prompt tokens",
-        "answer tokens",
-        "cost",
-        "note",
-    )
-    rows = []
-    for one in found:
-        counts = [
-            "?" if each is None else f"{each:,}"
-            for each in (one.calls, one.prompt_tokens, one.answer_tokens)
-        ]
-        cost = "" if one.cost is None else f"{one.cost:,.2f}"
-        rows.append((one.plan, one.part, f"{one.episodes:,}", *counts, cost, one.note))
-    show_table("Upper bound of what language models would be asked", columns, rows)
+    say_estimates(found, several_plans=True)
 
 
 def _show(study: "Study", as_json: bool) -> None:

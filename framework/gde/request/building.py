@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from gde.data.how import URL, How
@@ -13,7 +12,7 @@ from gde.request.howfile import RUN_HOW, configure_how, with_settings
 from gde.request.kinds import EXECUTOR, MODEL, REPORTER, SEVERAL, SINGLE
 from gde.request.models import ALIAS
 from gde.request.names import split_url
-from gde.request.planfile import RUN, configure_run, read_plan
+from gde.request.planfile import RUN, configure_run
 from gde.request.settings import parse_settings
 from gde.validating import Text
 
@@ -34,10 +33,8 @@ class Wanted:
     """PART.FIELD=VALUE each."""
     numbers: Mapping[str, Json] = field(default_factory=dict)
     """Fields of `run`; None for a field that the user does not set."""
-    file: Path | None = None
-    """A plan file, which names, settings and numbers override."""
     plan: Plan | None = None
-    """One of the plans in the file."""
+    """A plan of a file, which names, settings and numbers override."""
 
 
 def build_plan(wanted: Wanted) -> Plan:
@@ -231,10 +228,7 @@ def _named(wanted: Wanted) -> Plan:
             chosen[kind.field] = tuple(map(choose, names))
     models = _with_aliases(wanted.names.get(MODEL.table, ()))
 
-    plan = wanted.plan
-    if wanted.file is not None and plan is None:
-        plan = read_plan(wanted.file)
-    if plan is not None:
+    if (plan := wanted.plan) is not None:
         kept = plan.models
         if "agent" in chosen:
             # Another agent asks another model.

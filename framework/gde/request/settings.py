@@ -138,24 +138,6 @@ def build_part(
     return build(config, {**how, **choice.config}, whose)
 
 
-def sweep(
-    config: type[ConfigT], values: Mapping[str, Json], whose: str
-) -> dict[str, list[Json]]:
-    """Each given field with its values: one, or the several of a sweep.
-
-    Raises:
-        ConfigError: an empty sweep, or a value that the field does not take.
-        UnknownName: a field that does not exist.
-    """
-    hints = _hints(config)
-    UnknownName.check(f"field of {whose}", values, hints)
-    alternatives = {}
-    for name, value in values.items():
-        several = _alternatives(hints[name], value, f"{whose}.{name}")
-        alternatives[name] = to_jsonable_python(several)
-    return alternatives
-
-
 def combinations(
     config: type[Any], values: Mapping[str, Json], whose: str
 ) -> tuple[dict[str, list[Json]], list[dict[str, Json]]]:
@@ -163,9 +145,16 @@ def combinations(
     the values of all fields.
 
     Raises:
-        ConfigError, UnknownName: as `sweep`.
+        ConfigError: an empty sweep, or a value that the field does not take.
+        UnknownName: a field that does not exist.
     """
-    alternatives = sweep(config, values, whose)
+    hints = _hints(config)
+    UnknownName.check(f"field of {whose}", values, hints)
+    alternatives: dict[str, list[Json]] = {}
+    for name, value in values.items():
+        several = _alternatives(hints[name], value, f"{whose}.{name}")
+        alternatives[name] = to_jsonable_python(several)
+
     swept = {name: each for name, each in alternatives.items() if len(each) > 1}
     if (n := prod(map(len, alternatives.values()))) > MOST_COMBINATIONS:
         wanted = f"wanted at most {MOST_COMBINATIONS:,} combinations of swept values"

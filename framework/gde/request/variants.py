@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from gde.data.json import Json
@@ -36,7 +37,9 @@ configuration.
 """
 
 
-def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
+def variants(
+    wanted: Wanted, catalogue: Catalogue, file: Path | None = None
+) -> dict[str, Plan]:
     """Make one plan for each agent, by its name.
 
     A request for one agent gives a single plan.
@@ -52,9 +55,9 @@ def variants(wanted: Wanted, catalogue: Catalogue) -> dict[str, Plan]:
         setting that cannot be read. UnknownName: a name that does not exist, or a field
         that none of the agents has.
     """
-    in_file = [] if wanted.file is None else read_plans(wanted.file)
+    in_file = [] if file is None else read_plans(file)
     for plan in in_file:
-        refuse_how(plan, catalogue, f"plan {wanted.file}")
+        refuse_how(plan, catalogue, f"plan {file}")
 
     found: dict[str, Plan] = {}
     for plan in _plans(_asked(wanted, in_file), catalogue):

@@ -19,7 +19,7 @@ from gde.request.catalogue import call_each
 from gde.request.provenance import provenance, with_models
 from gde.request.ready import Ready
 from gde.request.versions import Versions, check_same, playing, versions
-from gde.runs.sharing import DistantSharing, Sharing, answer, shares
+from gde.runs.sharing import Sharing, answer, shares
 from gde.runs.stopping import Stop
 from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
@@ -112,12 +112,10 @@ class Pipeline:
             begin_sets(self.journal, telling(ready))
             parts = shares(ready, worlds, self.journal, executor.workers)
             try:
+                asked = []
                 if isinstance(executor, WorksFarAway):
-                    done = executor.map(
-                        DistantSharing(job), parts, partial(answer, self.journal)
-                    )
-                else:
-                    done = executor.map(job, parts)
+                    asked = [partial(answer, self.journal)]
+                done = executor.map(job, parts, *asked)
                 # Executors work while they are iterated over.
                 for _ in done:
                     pass

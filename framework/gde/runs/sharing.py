@@ -8,7 +8,7 @@ at the same turn, and all others go on.
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from socket import gethostname
@@ -36,6 +36,8 @@ from gde.stages.rollout import (
 from gde.store.copying import DistantJournal, copied
 from gde.store.journal import Journal
 
+Known = tuple[Journal, Left | None]
+"""The journal of a run, or a part of it, and what may still be spent."""
 MOST_DEATHS = 20
 """Workers that may die over one share, without one more turn of an episode that has not
 failed, before the run stops: each costs the start of another.
@@ -86,34 +88,28 @@ def shares(ready: Ready, worlds: Listed, journal: Journal, workers: int) -> list
     of = _useful_workers(workers, ready, count_episodes(ready, worlds))
     seconds = ready.how.run_seconds
     until = None if seconds is None else time() + seconds
-    whole = []
-    versions = playing(ready)
-    for index in range(of):
-        share = Share(
-            ready=ready,
-            worlds=worlds,
-            index=index,
-            of=of,
-            until=until,
-            versions=versions,
-            asker=journal.asker,
-        )
-        whole.append(share)
-
+    whole = Share(
+        ready=ready,
+        worlds=worlds,
+        index=0,
+        of=of,
+        until=until,
+        versions=playing(ready),
+        asker=journal.asker,
+    )
     left = left_of(ready.how, cost_before(journal, ready.how.prices))
-    if of < 2 or not left:
-        return whole
-
-    # `most` counts what a share has spent already, so that a resumed share knows its
-    # budget.
-    parts = []
-    for share in whole:
-        spent = gone(_spent(share, journal))
-        most = {}
-        for name, amount in left.items():
-            most[name] = _part(name, amount, share.index, of) + spent[name]
-        parts.append(replace(share, most=most))
-    return parts
+    found = []
+    for index in range(of):
+        share = replace(whole, index=index)
+        if of > 1 and left:
+            # What it has spent already counts, so that a resumed share knows its budget.
+            spent = gone(_spent(share, journal))
+            most = {}
+            for name, amount in left.items():
+                most[name] = _part(name, amount, index, of) + spent[name]
+            share = replace(share, most=most)
+        found.append(share)
+    return found
 
 
 def _useful_workers(workers: int, ready: Ready, n: int) -> int:
@@ -157,19 +153,28 @@ class Sharing:
     """The file of the journal."""
     stop: Stop
 
-    def __call__(self, share: Share) -> None:
+    def __call__(self, share: Share, ask: Ask | None = None) -> None:
         """Run a share of the episodes.
+
+        On a machine that does not see the run folder, it asks with the share for what
+        the journal knows of it and what it may spend, and later with what is to be
+        written (see `answer`).
 
         Raises:
             RunFailed: the journal cannot be written, the time of the plan is over, or
             the run was stopped.
         """
         _check_versions(share)
-        with closing(Journal.open(self.path)) as journal:
+        opened = self._opened(share) if ask is None else _distant(share, ask)
+        with opened as (journal, left):
             journal.asker = share.asker
-            left = left_to(share, journal)
             with closing(Resources(share.ready, journal, left=left)) as resources:
                 self.stop.run(_roll_out(share, resources, journal))
+
+    @contextmanager
+    def _opened(self, share: Share) -> Iterator[Known]:
+        with closing(Journal.open(self.path)) as journal:
+            yield journal, left_to(share, journal)
 
     def after_death(self, share: Share, died: WorkerDied) -> Share:
         """Give the share with which another worker goes on.
@@ -207,36 +212,16 @@ class Sharing:
         )
 
 
-@dataclass(frozen=True)
-class DistantSharing:
-    """Rolls a share out on a machine that does not see the run folder.
-
-    It sends what is to be written.
-    """
-
-    near: Sharing
-
-    def __call__(self, share: Share, ask: Ask) -> None:
-        """Run a share of the episodes, as `Sharing`.
-
-        It asks with the share for what the journal knows of it and what it may spend,
-        and later with what is to be written (see `answer`).
-        """
-        _check_versions(share)
-        with (
-            TemporaryDirectory(prefix="gde-") as folder,
-            closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
-        ):
-            known, left = ask(share)
-            journal.write(known)
-            journal.send = ask
-            journal.asker = share.asker
-            with closing(Resources(share.ready, journal, left=left)) as resources:
-                self.near.stop.run(_roll_out(share, resources, journal))
-
-    def after_death(self, share: Share, died: WorkerDied) -> Share:
-        """Give the share with which another worker goes on, as `Sharing`."""
-        return self.near.after_death(share, died)
+@contextmanager
+def _distant(share: Share, ask: Ask) -> Iterator[Known]:
+    with (
+        TemporaryDirectory(prefix="gde-") as folder,
+        closing(DistantJournal.create(Path(folder) / "run.sqlite")) as journal,
+    ):
+        known, left = ask(share)
+        journal.write(known)
+        journal.send = ask
+        yield journal, left
 
 
 def answer(journal: Journal, message: Any) -> Any:

@@ -1,7 +1,6 @@
 """A part of a journal, copied for a worker that does not see the run folder."""
 
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 
 from gde.store.database import Statement
 from gde.store.journal import Journal
@@ -48,10 +47,8 @@ def copied(journal: Journal, episodes: Collection[str]) -> list[Statement]:
 class DistantJournal(Journal):
     """A partial copy of a journal; writes go to the journal of the run first."""
 
-    def __init__(self, path: Path, *, write: bool = True, frozen: bool = False) -> None:
-        super().__init__(path, write=write, frozen=frozen)
-        self.send: Write | None = None
-        """None until the copy is complete."""
+    send: Write | None = None
+    """None until the copy is complete."""
 
     def write(self, statements: Sequence[Statement]) -> None:
         """Commit some statements as one transaction, there and here."""

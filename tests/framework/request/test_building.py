@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gde import Choice, GdeError, How, Plan, write_plan
+from gde import Choice, GdeError, How, Plan, read_plan, write_plan
 from gde.request.building import (
     Wanted,
     amend_how,
@@ -23,13 +23,10 @@ NAMES = {"env": ["corridor"], "agent": ["asking"]}
 
 def wanted(
     *settings: str,
-    file: Path | None = None,
     numbers: dict[str, int] | None = None,
     **names: list[str],
 ) -> Wanted:
-    return Wanted(
-        names={**NAMES, **names}, settings=settings, file=file, numbers=numbers or {}
-    )
+    return Wanted(names={**NAMES, **names}, settings=settings, numbers=numbers or {})
 
 
 def built(*settings: str, **given: Any) -> Plan:
@@ -218,7 +215,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def with_file(file: Path, *settings: str, **names: list[str]) -> Plan:
-    return build_plan(Wanted(names=names, settings=settings, file=file))
+    return build_plan(Wanted(names=names, settings=settings, plan=read_plan(file)))
 
 
 def test_a_plan_file_is_overridden_by_what_is_said_beside_it(file: Path) -> None:

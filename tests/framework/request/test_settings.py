@@ -12,7 +12,7 @@ from pydantic import Field
 
 from gde.errors import ConfigError, UnknownName
 from gde.offers import FilePath, Readable
-from gde.request.settings import build, combinations, describe, parse_settings, sweep
+from gde.request.settings import build, combinations, describe, parse_settings
 from gde.validating import Text, marked
 
 
@@ -145,25 +145,23 @@ def test_unknown_field_suggests_the_near_one() -> None:
 
 
 def test_commas_sweep_except_where_the_field_takes_them() -> None:
-    assert sweep(
-        Config, marked({"size": "7,9", "positions": "a,b", "name": "a,b"}), "env"
-    ) == {
-        "size": [7, 9],
-        "positions": [["a", "b"]],
-        "name": ["a,b"],
-    }
+    given = marked({"size": "7,9", "positions": "a,b", "name": "a,b"})
+    swept, crossed = combinations(Config, given, "env")
+    assert swept == {"size": [7, 9]}
+    same = {"positions": ["a", "b"], "name": "a,b"}
+    assert crossed == [{"size": 7, **same}, {"size": 9, **same}]
 
 
 def test_every_value_of_a_sweep_is_checked() -> None:
     with pytest.raises(ConfigError, match=r"env\.size: wanted .* got '99'"):
-        sweep(Config, {"size": Text("7,99")}, "env")
+        combinations(Config, {"size": Text("7,99")}, "env")
 
 
 def test_a_value_is_swept_once() -> None:
     with pytest.raises(
         ConfigError, match=r"env\.size: wanted each value of a sweep once, got 7 twice"
     ):
-        sweep(Config, {"size": Text("7,9,7")}, "env")
+        combinations(Config, {"size": Text("7,9,7")}, "env")
 
 
 def test_settings_are_grouped_by_part() -> None:

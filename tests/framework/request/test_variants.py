@@ -22,7 +22,7 @@ def asked(
         else {}
     )
     return variants(
-        Wanted(names=names, settings=settings, file=file), Catalogue(load_plugins())
+        Wanted(names=names, settings=settings), Catalogue(load_plugins()), file
     )
 
 
@@ -97,7 +97,7 @@ def test_a_plan_file_may_list_agents(tmp_path: Path) -> None:
     assert model.config == {"dtype": "float32"}
     assert not plans["optimal"].models
     (only,) = variants(
-        Wanted(names={"agent": ["random"]}, file=file), Catalogue(load_plugins())
+        Wanted(names={"agent": ["random"]}), Catalogue(load_plugins()), file
     ).values()
     assert only.agent.name == "random"
     with pytest.raises(ConfigError, match="wanted one \\[agent\\], got a list"):

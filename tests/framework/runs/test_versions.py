@@ -19,7 +19,7 @@ from gde.errors import RunFailed
 from gde.request import versions
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.provenance import provenance
-from gde.runs.sharing import DistantSharing, Sharing, shares
+from gde.runs.sharing import Sharing, shares
 from gde.runs.stopping import Stop
 from gde.store.folder import RunFolder
 from gde.store.probes import made_by
@@ -241,9 +241,9 @@ def test_a_worker_with_another_version_is_refused(
     refused = (
         "agent turning: the run has turning_plugin:turning v1, its worker on .* has"
     )
-    for job in (work, lambda one: DistantSharing(work)(one, print)):
+    for ask in (None, print):
         with pytest.raises(GdeError, match=refused):
-            job(elsewhere)
+            work(elsewhere, ask)
     assert finished(run) == 2
 
 
