@@ -67,7 +67,6 @@ def command(
         bool, typer.Option("--dry-run", help="Check and print the plan; run nothing.")
     ] = False,
     no_preflight: options.NoPreflight = False,
-    no_plugin: options.NoPlugin = None,
 ) -> None:
     """Run an evaluation in a new folder.
 
@@ -79,7 +78,7 @@ def command(
     from gde.cli.asking_first import checked
     from gde.comparisons.contest import contest
     from gde.request.building import Wanted, build_how
-    from gde.request.catalogue import Catalogue, load_plugins
+    from gde.request.catalogue import Catalogue
     from gde.request.howfile import read_settings
     from gde.request.models import with_weights
     from gde.request.variants import variants
@@ -106,7 +105,7 @@ def command(
         },
     )
     with talking():
-        catalogue = Catalogue(load_plugins(no_plugin or ()))
+        catalogue = Catalogue.default()
         plans = with_weights(variants(wanted, catalogue, plan), weights, catalogue)
         how = build_how(wanted, read_settings().how)
         if dry_run:
@@ -131,7 +130,7 @@ def command(
             found = evaluate(
                 only.plan, out, catalogue, watch, how=how, questions=asked_first
             )
-    show(found, as_json, show_all, catalogue.plugins)
+    show(found, as_json, show_all)
 
 
 def _separated(models: list[str]) -> list[str]:

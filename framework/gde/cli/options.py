@@ -22,12 +22,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on stderr.")]
 All = Annotated[
     bool, typer.Option("--all", help="Print every number, not only the headlines.")
 ]
-NoPlugin = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--no-plugin", metavar="NAME", help="Disable a plugin; may be repeated."
-    ),
-]
 NoPreflight = Annotated[
     bool,
     typer.Option("--no-preflight", help="Do not ask served models before the run."),

@@ -17,7 +17,6 @@ from gde.cli.foreign import escaped, shown
 if TYPE_CHECKING:
     from gde.comparisons.contest import Contest
     from gde.data.result import Failure, Measurement, Result
-    from gde.request.catalogue import Plugins
 
 REPORT = "report.html"
 """The page in a run folder, by the bundled reporter."""
@@ -78,27 +77,17 @@ def show_table(
     console.print(table)
 
 
-def show(
-    found: "Result | Contest",
-    as_json: bool,
-    show_all: bool,
-    plugins: "Plugins | None" = None,
-) -> None:
+def show(found: "Result | Contest", as_json: bool, show_all: bool) -> None:
     """Print a run or a contest, and exit with 3 where there were failures."""
     from gde.comparisons.contest import Contest
 
     if isinstance(found, Contest):
-        show_contest(found, as_json, show_all, plugins)
+        show_contest(found, as_json, show_all)
     else:
-        show_result(found, as_json, show_all, plugins)
+        show_result(found, as_json, show_all)
 
 
-def show_result(
-    result: "Result",
-    as_json: bool,
-    show_all: bool = False,
-    plugins: "Plugins | None" = None,
-) -> None:
+def show_result(result: "Result", as_json: bool, show_all: bool = False) -> None:
     """Print a result; exit with 3 if the run had failures."""
     from gde.reporting.pages import no_report
     from gde.reporting.terminal.screen import screen
@@ -108,7 +97,7 @@ def show_result(
         show_json(result_json(result))
     else:
         report = Path(result.run) / REPORT
-        shown_report = str(report) if report.is_file() else no_report(plugins)
+        shown_report = str(report) if report.is_file() else no_report()
         glance = screen(result, shown_report, columns())
         for line in glance.header:
             tell(line)
@@ -131,18 +120,13 @@ def _show_tracebacks(failures: Sequence["Failure"]) -> None:
             say(f"failed: {one.stage} {one.subject}: {one.reason}\n{one.traceback}")
 
 
-def show_contest(
-    found: "Contest",
-    as_json: bool,
-    show_all: bool = False,
-    plugins: "Plugins | None" = None,
-) -> None:
+def show_contest(found: "Contest", as_json: bool, show_all: bool) -> None:
     """Print several agents' results side by side; exit with 3 after failures."""
     from gde.comparisons.contest import contest_json
     from gde.reporting.pages import write_page
     from gde.reporting.terminal.contest_screen import contest_screen
 
-    page, missing = write_page(found, plugins)
+    page, missing = write_page(found)
     if as_json:
         show_json(contest_json(found))
     elif show_all:

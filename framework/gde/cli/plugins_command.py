@@ -6,11 +6,11 @@ from gde.cli import options
 from gde.cli.output import show_json, show_table
 
 
-def command(as_json: options.Json = False, no_plugin: options.NoPlugin = None) -> None:
+def command(as_json: options.Json = False) -> None:
     """List installed plugins and the errors of broken ones."""
     from gde.request.catalogue import load_plugins
 
-    records = load_plugins(no_plugin or ()).records
+    records = load_plugins().records
     if as_json:
         show_json({"schema": 1, "plugins": [asdict(record) for record in records]})
         return

@@ -9,16 +9,14 @@ from gde.data.figure import Figure
 from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.errors import GdeError, RunFailed
-from gde.request.catalogue import Plugins, load_plugins
+from gde.request.catalogue import load_plugins
 
 if TYPE_CHECKING:
     from gde.comparisons.contest import Contest
     from gde.studies.study import Study
 
 
-def write_page(
-    shown: "Contest | Study", plugins: Plugins | None = None
-) -> tuple[Path | None, str]:
+def write_page(shown: "Contest | Study") -> tuple[Path | None, str]:
     """Have the page of a contest or study written into its folder.
 
     Returns:
@@ -27,7 +25,7 @@ def write_page(
     Raises:
         RunFailed: the folder is not writable.
     """
-    plugins = plugins or load_plugins(offers=False)
+    plugins = load_plugins(offers=False)
     try:
         page: Path | None = plugins.manager.hook.gde_write_page(shown=shown)
     except RunFailed:
@@ -37,9 +35,9 @@ def write_page(
     return page, "" if page else f"no plugin writes one.{plugins.off}"
 
 
-def no_report(plugins: Plugins | None = None) -> str:
+def no_report() -> str:
     """Why runs have no report; empty where a plugin offers one for every run."""
-    plugins = plugins or load_plugins(offers=False)
+    plugins = load_plugins(offers=False)
     offers = chain.from_iterable(plugins.manager.hook.gde_reporters())
     if any(offer.default for offer in offers):
         return ""

@@ -62,8 +62,6 @@ def test_a_run_without_the_plugin_of_reports_says_so_and_is_reported_later(
         assert done.returncode == 0
         assert done.stderr.count(off) == 1
         assert off in refused(gde("report", "run"))
-    done = gde(*run, "--no-plugin", "pages", "--out", "other")
-    assert done.stderr.count(off) == 1
     assert gde("report", "run").stdout == "run/report.html\n"
 
 
@@ -209,7 +207,6 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
             (*GOOD, "--probe", "where"),
             "where needs an agent whose language model gives activations",
         ),
-        ((*GOOD, "--no-plugin", "nobody"), "cannot disable plugin 'nobody'"),
         ((*GOOD, "--plan", "nowhere.toml"), "plan nowhere.toml"),
         (("resume", "nowhere"), "no run folder nowhere"),
         (("report", "nowhere"), "no run folder nowhere"),
