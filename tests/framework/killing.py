@@ -23,6 +23,7 @@ from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.howfile import how_of, how_tables
 from gde.request.planfile import plan_of, plan_tables
 from gde.stages.progress import Progress
+from gde.validating import marked
 
 MODULES = ("gde.testing.plugin", "odd_parts", "asking_parts")
 CATALOGUE = Catalogue(load_plugins(modules=MODULES))
@@ -125,8 +126,8 @@ def _go(
         if (out / "plan.toml").is_file():
             resume(out, CATALOGUE, watch)
         else:
-            plan = plan_of(tables, "")
-            evaluate(plan, out, CATALOGUE, watch, how=how_of(how, "here"))
+            plan = plan_of(marked(tables), "")
+            evaluate(plan, out, CATALOGUE, watch, how=how_of(marked(how), "here"))
     except GdeError as error:
         tell(str(error))
         raise SystemExit(error.exit_code) from None

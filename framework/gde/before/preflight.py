@@ -163,13 +163,16 @@ class _Questions:
         """
         ready = self.ready
         shown: Trajectory | None = None
-        if ready.agent_model in self.served and self._can_decide():
-            shown = await self._ask_as_agent()
-        elif ready.agent_model in self.served:
-            self._estimate(ready.agent, ())
+        if ready.agent_model in self.served:
+            # One with a simulator cannot be asked outside of an episode.
+            if Capability.SIMULATOR in ready.agent.needs:
+                self._estimate(ready.agent, ())
+            else:
+                shown = await self._ask_as_agent()
 
         for chosen in ready.rewards:
-            if not self._asks(chosen):
+            names = model_names(chosen.config).values()
+            if not any(name in self.served for name in names):
                 continue
             shown = shown or self._any_turn()
             if shown is None:
@@ -205,13 +208,6 @@ class _Questions:
             estimates=tuple(self.estimates),
             questions=tuple(self.answers),
         )
-
-    def _can_decide(self) -> bool:
-        """Whether the agent can be asked outside of an episode."""
-        return Capability.SIMULATOR not in self.ready.agent.needs
-
-    def _asks(self, chosen: Chosen) -> bool:
-        return any(name in self.served for name in model_names(chosen.config).values())
 
     def _check_sent(self) -> None:
         """Refuse to leave out what a user has set, since it is part of the condition.

@@ -102,10 +102,12 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.catalogue import Catalogue
     from gde.request.howfile import read_settings
     from gde.request.planfile import plan_hash
+    from gde.request.settings import parse_settings
     from gde.request.variants import variants
 
     catalogue = Catalogue.default()
-    plans = variants(Wanted(names={}, settings=settings), catalogue, file)
+    wanted = Wanted(names={}, settings=parse_settings(settings))
+    plans = variants(wanted, catalogue, file)
     how = read_settings().how
     flights = ask_first(plans, catalogue, how)
     checked = {}

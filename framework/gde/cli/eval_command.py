@@ -81,6 +81,7 @@ def command(
     from gde.request.catalogue import Catalogue
     from gde.request.howfile import read_settings
     from gde.request.models import with_weights
+    from gde.request.settings import parse_settings
     from gde.request.variants import variants
     from gde.runs.evaluating import evaluate
 
@@ -94,15 +95,18 @@ def command(
     for table, name in (("env", env), ("agent", agent), ("executor", executor)):
         if name is not None:
             names[table] = [name]
+    parsed = parse_settings(settings or ())
+    # An option of its own, such as --episodes, wins over --set run.episodes.
+    of_run = parsed.setdefault("run", {})
+    if goal_swap:
+        of_run["goal_swap"] = True
+    numbers = {"episodes": episodes, "seed": seed, "concurrency": concurrency}
+    for name, number in numbers.items():
+        if number is not None:
+            of_run[name] = number
     wanted = Wanted(
         names=names,
-        settings=settings or [],
-        numbers={
-            "episodes": episodes,
-            "seed": seed,
-            "concurrency": concurrency,
-            "goal_swap": goal_swap or None,
-        },
+        settings=parsed,
     )
     with talking():
         catalogue = Catalogue.default()

@@ -77,10 +77,7 @@ def command(
 
     if table and table not in get_args(Form):
         raise UnknownName("form of --table", table, get_args(Form))
-    of_how = [each for each in settings or [] if each.startswith(("run.", "executor."))]
-    wanted = Wanted(names={"executor": [executor]}, settings=of_how)
-
-    parsed = parse_settings(settings or [])
+    parsed = parse_settings(settings or ())
     named = [choose_model(each) for each in model or []]
     own = {name: parsed.pop(name, {}) for name in ("study", "agent", "run", "executor")}
     models = configured([each for each in named if each.alias], parsed)
@@ -104,6 +101,7 @@ def command(
     if dry_run:
         _foretell(request, as_json)
         return
+    wanted = Wanted(names={"executor": [executor]}, settings=own)
     how = build_how(wanted, read_settings().how)
     ask_first = unasked if no_preflight else checked
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:

@@ -11,7 +11,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as typer does, and refuse what no user means."""
-        _, _, given = self.make_parser(ctx).parse_args(args=[*args])
+        parsed: tuple[Any, Any, list[Any]] = self.make_parser(ctx).parse_args([*args])
+        _, _, given = parsed
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):
                 ctx.fail(

@@ -20,8 +20,8 @@ Names = Mapping[str, Sequence[str]]
 """Names of parts by the table of their kind, e.g. {"env": ["grid"], "probe": ["cogmap",
 "deep=cogmap"]}.
 """
-Settings = dict[str, dict[str, Json]]
-"""Field to value by part, as `parse_settings` gives them."""
+Settings = Mapping[str, Mapping[str, Json]]
+"""Field to value by part, as `parse_settings` gives them; "run" has those of the run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,12 +29,9 @@ class Wanted:
     """A request for a plan."""
 
     names: Names
-    settings: Sequence[str] = ()
-    """PART.FIELD=VALUE each."""
-    numbers: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of `run`; None for a field that the user does not set."""
+    settings: Settings = field(default_factory=dict)
     plan: Plan | None = None
-    """A plan of a file, which names, settings and numbers override."""
+    """A plan of a file, which names and settings override."""
 
 
 def build_plan(wanted: Wanted) -> Plan:
@@ -45,10 +42,8 @@ def build_plan(wanted: Wanted) -> Plan:
         UnknownName: a setting of a part that the plan does not have.
     """
     plan = _named(wanted)
-    parsed = parse_settings(wanted.settings)
-    parsed = _with_model(wanted.names.get(MODEL.table, ()), parsed)
-
-    run = _run_settings(wanted, parsed)
+    parsed = _with_model(wanted.names.get(MODEL.table, ()), wanted.settings)
+    run = parsed.pop("run", {})
     what = {name: each for name, each in run.items() if name not in RUN_HOW}
     plan = configure_run(plan, what)
 
@@ -86,8 +81,8 @@ def build_how(wanted: Wanted, how: How) -> How:
     Raises:
         ConfigError: a setting that cannot be read. UnknownName: an unknown field.
     """
-    parsed = parse_settings(wanted.settings)
-    run = _run_settings(wanted, parsed)
+    parsed = dict(wanted.settings)
+    run = parsed.pop("run", {})
     how = configure_how(how, {name: run[name] for name in run if name in RUN_HOW})
 
     executor = how.executor
@@ -152,15 +147,6 @@ def _reporters(wanted: Wanted) -> tuple[Choice, ...]:
     return tuple(map(choose, wanted.names.get(REPORTER.table, ())))
 
 
-def _run_settings(wanted: Wanted, parsed: Settings) -> dict[str, Json]:
-    """The settings of `run`, which are taken out of `parsed`."""
-    # An option of its own, such as --episodes, wins over --set run.episodes.
-    numbers = {
-        name: value for name, value in wanted.numbers.items() if value is not None
-    }
-    return {**parsed.pop("run", {}), **numbers}
-
-
 def choose(name: str) -> Choice:
     """The choice of `NAME`, or of `LABEL=NAME` with its own label in the run."""
     alias, equals, offer = name.partition("=")
@@ -180,7 +166,7 @@ def choose_model(text: str) -> Choice:
     return Choice(name=text)
 
 
-def configured(choices: Sequence[Choice], parsed: Settings) -> tuple[Choice, ...]:
+def configured(choices: Sequence[Choice], parsed: dict[str, Any]) -> tuple[Choice, ...]:
     """The choices with the settings that name them, which are taken out of `parsed`."""
     return tuple(
         _with_values(choice, parsed.pop(choice.label, {})) for choice in choices
@@ -257,14 +243,17 @@ def _with_names(models: Sequence[Choice]) -> tuple[Choice, ...]:
     return tuple(choice for choice in models if choice.name)
 
 
-def _with_model(names: Sequence[str], parsed: Settings) -> Settings:
+def _with_model(
+    names: Sequence[str], settings: Settings
+) -> dict[str, Mapping[str, Json]]:
     """The settings with `--model NAME`, which is the agent's model."""
+    parsed = dict(settings)
     choices = map(choose_model, names)
     of_agents = [choice.name for choice in choices if not choice.alias]
-    if not of_agents:
-        return parsed
-    of_agent = {**parsed.get("agent", {}), MODEL.table: Text(",".join(of_agents))}
-    return {**parsed, "agent": of_agent}
+    if of_agents:
+        named = {MODEL.table: Text(",".join(of_agents))}
+        parsed["agent"] = {**parsed.get("agent", {}), **named}
+    return parsed
 
 
 def _with_values(choice: Choice, values: Mapping[str, Json]) -> Choice:

@@ -42,7 +42,7 @@ def check_parts(ready: Ready) -> None:
         GdeError: a part needs something that no other part gives.
     """
     for part in ready.parts:
-        _check_installed(part)
+        check_installed(part)
         if Capability.ACTIVATIONS in part.needs and find_spec("safetensors") is None:
             raise MissingExtra(
                 f"the record that {part.label} reads", ["safetensors"], "probes"
@@ -75,12 +75,17 @@ def check_alone(alone: Alone) -> None:
         GdeError: a part needs something that only a run gives.
     """
     for part in (alone.part, *alone.models.values(), *alone.judges.values()):
-        _check_installed(part)
+        check_installed(part)
         for needed in sorted(part.needs):
             raise GdeError(f"{part.label} needs {_what(needed)}: ask it in a run")
 
 
-def _check_installed(part: Chosen) -> None:
+def check_installed(part: Chosen) -> None:
+    """Refuse a part whose packages are not installed.
+
+    Raises:
+        MissingExtra: they are not.
+    """
     offer = part.entry.offer
     if missing := offer.missing():
         raise MissingExtra(part.label, missing, offer.extra or "all")

@@ -12,7 +12,7 @@ from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
 from gde.request.kinds import EXECUTOR, REPORTER
 from gde.request.settings import read_toml, typed
-from gde.validating import field_types, marked
+from gde.validating import field_types
 
 NO_VALUE = "none"
 """How a file and a command line write that a field has no value: TOML has no
@@ -109,10 +109,11 @@ def how_tables(how: How) -> dict[str, Any]:
 def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -> How:
     """The `How` in the tables of a file, which `where` names in messages.
 
+    Texts that may stand for something else are marked, as `read_toml` marks them.
+
     Raises:
         ConfigError: a value that a field does not take. UnknownName: an unknown field.
     """
-    tables = marked(dict(tables))
     UnknownName.check(f"setting in {where}", tables, (*KNOWN, *besides))
     run = {name: each for name, each in tables.items() if name in RUN_HOW}
     parts = tables.get(PARTS, {})

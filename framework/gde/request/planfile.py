@@ -15,7 +15,7 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.howfile import OPTIONS, RUN_HOW, as_toml, read_choice
 from gde.request.kinds import MODEL, SEVERAL, SINGLE
 from gde.request.settings import read_toml, typed
-from gde.validating import field_types, marked
+from gde.validating import field_types
 
 VERSION = 3
 """3: it says what is measured, and no longer how."""
@@ -92,13 +92,13 @@ def read_plans(path: Path) -> list[Plan]:
 def plan_of(tables: dict[str, Any], path: str) -> Plan:
     """The plan in the tables of a plan file; `path` names it in messages.
 
+    Texts that may stand for something else are marked, as `read_toml` marks them.
+
     Raises:
         ConfigError: a newer version or a wrong value.
         UnknownName: an unknown table or field.
     """
-    # Tables come from TOML, JSON and `plan_tables`, in all of which a text may stand for a
-    # number, or for none.
-    tables = marked(tables)
+    tables = dict(tables)
     _check_tables(tables, path)
     parts: dict[str, Any] = {}
     for kind in SINGLE:

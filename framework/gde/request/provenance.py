@@ -6,6 +6,7 @@ from typing import Any
 
 from gde.data.how import How
 from gde.data.json import Json
+from gde.data.plan import NOTHING
 from gde.offers import Capability
 from gde.request.howfile import PARTS, how_tables
 from gde.request.names import reward_names
@@ -24,45 +25,34 @@ PACKAGES = (
 )
 
 
-def provenance(ready: Ready) -> dict[str, Json]:
-    """All that is needed to repeat a run, but for its models."""
+def provenance(ready: Ready, models: Mapping[str, Any] = NOTHING) -> dict[str, Json]:
+    """All that is needed to repeat a run.
+
+    Args:
+        ready: the plan.
+        models: the journal's notes of the models that answered, by name.
+    """
     packages: dict[str, Json] = {}
     offering = {part.entry.distribution for part in ready.parts}
     for name in (*PACKAGES, *sorted(offering.difference(PACKAGES))):
         if found := version_of(name):
             packages[name] = found
+    noted: dict[str, Json] = {}
+    notices = dict.fromkeys(_advantages(ready))
+    for name, model in sorted(models.items()):
+        noted[name] = dict(model)
+        notices[str(model["notice"])] = None
     return {
         "plan": plan_tables(ready.plan),
         "plan_hash": plan_hash(ready.plan),
         "how": noted_how(ready.how),
         "parts": {**versions(ready.parts)},
-        "notice": " ".join(_advantages(ready)),
+        "notice": " ".join(filter(None, notices)),
         "python": platform.python_version(),
         "packages": packages,
         "commit": commit(),
-    }
-
-
-def with_models(
-    made_by: Mapping[str, Json], how: How, models: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Json]:
-    """The provenance of a run whose models have answered.
-
-    Args:
-        made_by: the provenance of the run without them.
-        how: the run is done.
-        models: the journal's notes of the models that answered, by name.
-    """
-    noted: dict[str, Json] = {}
-    notices = dict.fromkeys([str(made_by["notice"])])
-    for name, model in sorted(models.items()):
-        noted[name] = dict(model)
-        notices[str(model["notice"])] = None
-    return {
-        **made_by,
         "models": noted,
-        "notice": " ".join(filter(None, notices)),
-        "exact": _exactness(how, models),
+        "exact": _exactness(ready.how, models),
     }
 
 

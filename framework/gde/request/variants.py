@@ -22,7 +22,7 @@ from gde.request.names import model_names, names_models, split_url
 from gde.request.planfile import read_plans
 from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
-from gde.request.settings import build, combinations, field_names, parse_settings
+from gde.request.settings import build, combinations, field_names
 
 AGENT = KINDS["agent"].table
 ODD = re.compile(r"[^\w.=+-]+")
@@ -108,7 +108,7 @@ def _plans(asked: Sequence[Wanted], catalogue: Catalogue) -> list[Plan]:
 
     # A setting that no agent has is a mistake; one that some agent has is left out for
     # the others.
-    settings_of_agents = parse_settings(asked[0].settings).get(AGENT, {})
+    settings_of_agents = asked[0].settings.get(AGENT, {})
     UnknownName.check("field of agent", settings_of_agents, set(known))
 
     any_asks_model = any(names_models(config) for config in configs)
@@ -121,7 +121,10 @@ def _plans(asked: Sequence[Wanted], catalogue: Catalogue) -> list[Plan]:
         if drops_model:
             kept[MODEL.table] = ()
 
-        settings = [setting for setting in wanted.settings if _concerns(setting, kept)]
+        settings = {}
+        for part, values in wanted.settings.items():
+            fields = kept.get(part, values)
+            settings[part] = {name: values[name] for name in values if name in fields}
         plan = build_plan(replace(wanted, settings=settings))
         if drops_model:
             named = tuple(choice for choice in plan.models if choice.name)
@@ -136,13 +139,6 @@ def _agent_of(wanted: Wanted) -> str:
         return choose(names[0]).name
     assert wanted.plan is not None
     return wanted.plan.agent.name
-
-
-def _concerns(setting: str, kept: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a setting is of a field that is kept, or of another part."""
-    key, _, _ = setting.partition("=")
-    part, _, field = key.strip().partition(".")
-    return part not in kept or field in kept[part]
 
 
 def _crossed_agent(

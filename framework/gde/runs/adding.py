@@ -9,9 +9,9 @@ from typing import Any, Literal
 from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
-from gde.errors import GdeError, MissingExtra, RunFolderError
+from gde.errors import GdeError, RunFolderError
 from gde.request.catalogue import Catalogue
-from gde.request.check import lacking
+from gde.request.check import check_installed, lacking
 from gde.request.planfile import joined
 from gde.request.ready import Ready
 from gde.request.resolve import resolve
@@ -200,8 +200,7 @@ def _check(ready: Ready, kind: Kind) -> None:
     for part in getattr(ready, kind):
         if part.absent:
             raise GdeError(part.absent)
-        if missing := part.entry.offer.missing():
-            raise MissingExtra(part.label, missing, part.entry.offer.extra or "all")
+        check_installed(part)
         # An absent environment does not say what it gives.
         reason = lacking(part, ready, ready.gives)
         if reason and not ready.environment.absent:

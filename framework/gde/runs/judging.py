@@ -133,17 +133,9 @@ class SteppedReward:
         Raises:
             GdeError: there is none.
         """
-        return float(self._model("", self._with(action, observation))[-1])
-
-    async def astep(self, action: str, observation: str) -> float:
-        """As `step`, without blocking the event loop."""
-        found = await self._model.ask("", self._with(action, observation))
-        return float(found[-1])
-
-    def _with(self, action: str, observation: str) -> Transcript:
         steps = (*self.transcript.steps, Step(action, observation))
         self.transcript = replace(self.transcript, steps=steps)
-        return self.transcript
+        return float(self._model("", self.transcript)[-1])
 
 
 def reward_model(what: Any, *, how: How | None = None, **settings: Json) -> AskedReward:

@@ -16,7 +16,7 @@ from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.metric import Declared
 from gde.request.catalogue import call_each
-from gde.request.provenance import provenance, with_models
+from gde.request.provenance import provenance
 from gde.request.ready import Ready
 from gde.request.versions import Versions, check_same, playing, versions
 from gde.runs.sharing import Sharing, answer, shares
@@ -53,11 +53,8 @@ class Pipeline:
     watch: Watch
     stop: Stop = field(default_factory=Stop)
     resources: Resources = field(init=False)
-    made_by: Mapping[str, Json] = field(init=False)
-    """The provenance of what is made now."""
 
     def __post_init__(self) -> None:
-        self.made_by = provenance(self.ready)
         self.resources = Resources(self.ready, self.journal, self.folder.probes)
 
     @property
@@ -149,8 +146,7 @@ class Pipeline:
             GdeError: the worlds are no longer those that the run began with, or a part
             that plays the episodes that are left has another version.
         """
-        begun = with_models(self.made_by, self.ready.how, {})
-        origin = {**begun, "worlds": worlds}
+        origin = {**provenance(self.ready), "worlds": worlds}
         known = self.journal.noted("provenance", dict)
         if known is None:
             manifest.begin(self.folder.path, "episodes")
@@ -241,7 +237,7 @@ class Pipeline:
     def origin(self) -> dict[str, Json]:
         """Give the provenance of the result: of the rollout and of the later stages."""
         found = {
-            **with_models(self.made_by, self.ready.how, notes_of(self.journal)),
+            **provenance(self.ready, notes_of(self.journal)),
             "rolled_out_with": self.journal.noted("provenance"),
         }
         if remarked := self.journal.noted(REMARKS):

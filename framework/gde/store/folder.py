@@ -40,6 +40,7 @@ from gde.store.journal import Journal
 from gde.store.lock import only_writer
 from gde.store.rows import to_json
 from gde.store.trust import check_trusted, entry_of, is_trusted, trust_new
+from gde.validating import marked
 
 JOURNAL = received.JOURNAL
 RESULT = received.RESULT
@@ -238,7 +239,7 @@ class RunFolder:
             GdeError: the note is none that gde writes.
         """
         origin = journal.noted("provenance", dict)
-        return how_of(origin["how"], "the journal") if origin else How()
+        return how_of(marked(origin["how"]), "the journal") if origin else How()
 
     @decoding("facts")
     def check_plan(self, journal: Journal) -> None:

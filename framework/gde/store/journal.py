@@ -328,25 +328,23 @@ class Journal(Database):
 
         The answers of models in them are kept.
         """
-        failed = self.failed_episodes()
+        failed = dict(self.failed_episodes())
         known: dict[str, list[str]] = self.noted(RETRIED, dict) or {}
-        statements: list[Statement] = []
-        for episode, reason in failed:
+        for episode, reason in failed.items():
             known.setdefault(episode, []).append(reason)
-            statements += _forgetting(episode)
         note = (RETRIED, rows.to_json(known))
-        statements.append(("INSERT OR REPLACE INTO facts VALUES (?, ?)", note))
-        self._forget(statements)
+        self.forget(failed, [("INSERT OR REPLACE INTO facts VALUES (?, ?)", note)])
         return len(failed)
 
-    def forget(self, episodes: Iterable[str]) -> None:
-        """Delete episodes with all that was made of them, but the answers of models."""
-        statements: list[Statement] = []
-        for episode in episodes:
-            statements += _forgetting(episode)
-        self._forget(statements)
+    def forget(self, episodes: Iterable[str], also: Sequence[Statement] = ()) -> None:
+        """Delete episodes with all that was made of them, but the answers of models.
 
-    def _forget(self, statements: Sequence[Statement]) -> None:
+        Other statements are committed with it.
+        """
+        query = "DELETE FROM {} WHERE episode = ?"
+        statements = [*also]
+        for episode in episodes:
+            statements += [(query.format(each), (episode,)) for each in OF_EPISODES]
         if statements:
             stages = ("episodes", "activations", "rewards", "facts")
             manifest.begin(self.folder, *stages)
@@ -361,15 +359,16 @@ class Journal(Database):
             RunFolderError: an episode that has ended is damaged.
         """
         finished = self.finished()
-        statements: list[Statement] = []
+        scopes = []
+        answers: list[Statement] = []
         for table, scope, request in self.damaged():
             if scope in finished:
                 raise digests.damaged(scope)
+            scopes.append(scope)
             if table == "calls":
                 query = "DELETE FROM calls WHERE scope = ? AND request = ?"
-                statements.append((query, (scope, request)))
-            statements += _forgetting(scope)
-        self._forget(statements)
+                answers.append((query, (scope, request)))
+        self.forget(scopes, answers)
 
     # Reading
 
@@ -628,12 +627,6 @@ def _part(scope: str) -> str:
     """A scope whose calls are counted together: a part, or empty for all episodes."""
     # Those of parts are "KIND LABEL"; the key of an episode has no blank.
     return scope if " " in scope else ""
-
-
-def _forgetting(episode: str) -> list[Statement]:
-    """The statements that delete an episode with all that was made of it."""
-    query = "DELETE FROM {} WHERE episode = ?"
-    return [(query.format(table), (episode,)) for table in OF_EPISODES]
 
 
 def _ending(

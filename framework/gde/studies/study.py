@@ -28,15 +28,6 @@ REASONS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn:
-    """A figure, whose specification Vega-Lite checks when it is drawn."""
-
-    title: str
-    caption: str
-    spec: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Stored:
     """What reproduction.json holds of a study beside its runs."""
 
@@ -44,7 +35,7 @@ class _Stored:
     scale: float
     runs: Mapping[str, Any]
     rows: tuple[Comparison, ...]
-    figures: tuple[_Drawn, ...]
+    figures: tuple[Figure, ...]
     figures_missing: str
     claim: tuple[str, ...]
 
@@ -201,7 +192,7 @@ def read_study(folder: Path) -> Study:
         scale=stored.scale,
         folder=folder,
         rows=stored.rows,
-        figures=tuple(Figure(**vars(each)) for each in stored.figures),
+        figures=stored.figures,
         figures_missing=stored.figures_missing,
         results=results,
         claim=stored.claim,

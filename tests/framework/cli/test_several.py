@@ -105,6 +105,13 @@ def test_what_would_be_run_is_one_object_with_every_variant(
     assert not list(tmp_path.iterdir())
 
 
+def test_an_option_of_the_run_wins_over_a_setting(gde: Gde) -> None:
+    settings = ("--seed", "8", "--set", "run.seed=7", "--set", "run.repeats=2")
+    _, out, _ = gde(*GOOD, *settings, "--dry-run", "--json")
+    runs = [each["plan"]["run"] for each in json.loads(out)["variants"].values()]
+    assert [(run["seed"], run["repeats"]) for run in runs] == [(8, 2)] * 2
+
+
 @pytest.mark.parametrize(
     "agents", ["scripted,", ",", "scripted,scripted", "scripted,nobody"]
 )

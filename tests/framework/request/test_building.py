@@ -17,16 +17,16 @@ from gde.request.building import (
 )
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
+from gde.request.settings import parse_settings
 
 NAMES = {"env": ["corridor"], "agent": ["asking"]}
 
 
 def wanted(
     *settings: str,
-    numbers: dict[str, int] | None = None,
     **names: list[str],
 ) -> Wanted:
-    return Wanted(names={**NAMES, **names}, settings=settings, numbers=numbers or {})
+    return Wanted(names={**NAMES, **names}, settings=parse_settings(settings))
 
 
 def built(*settings: str, **given: Any) -> Plan:
@@ -63,11 +63,11 @@ def test_a_command_line_says_what_and_how_at_once() -> None:
     request = wanted(
         "run.seed=7",
         "run.max_calls=9",
+        "run.concurrency=4",
         "run.turn_seconds=none",
         "executor.workers=2",
         "html.films=1",
         "env.length=5",
-        numbers={"concurrency": 4},
         executor=["processes"],
         report=["html"],
     )
@@ -157,10 +157,6 @@ def test_settings_go_to_the_parts_that_they_name() -> None:
     assert plan.seed == 7
 
 
-def test_options_of_the_run_go_before_settings() -> None:
-    assert built("run.seed=7", numbers={"seed": 8}).seed == 8
-
-
 @pytest.mark.parametrize(
     ("settings", "names", "message"),
     [
@@ -193,8 +189,8 @@ def test_options_of_the_run_go_before_settings() -> None:
 def test_what_cannot_be_read_is_refused(
     settings: tuple[str, ...], names: dict[str, list[str]], message: str
 ) -> None:
-    request = wanted(*settings, **names)
     with pytest.raises(GdeError, match=message):
+        request = wanted(*settings, **names)
         build_how(request, How())
         build_plan(request)
 
@@ -215,7 +211,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def with_file(file: Path, *settings: str, **names: list[str]) -> Plan:
-    return build_plan(Wanted(names=names, settings=settings, plan=read_plan(file)))
+    return build_plan(
+        Wanted(names=names, settings=parse_settings(settings), plan=read_plan(file))
+    )
 
 
 def test_a_plan_file_is_overridden_by_what_is_said_beside_it(file: Path) -> None:

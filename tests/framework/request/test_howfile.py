@@ -51,7 +51,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @given(how=hows)
 def test_a_how_survives_its_tables(how: How) -> None:
-    assert how_of(how_tables(how), "here") == how
+    assert how_of(marked(how_tables(how)), "here") == how
 
 
 def test_what_a_part_does_not_set_is_written_and_read() -> None:

@@ -22,7 +22,7 @@ from gde.request.planfile import (
 )
 from gde.request.refusing import refuse_how
 from gde.request.resolve import resolve
-from gde.validating import Text
+from gde.validating import Text, marked
 
 RESERVED = {"use", "as"}
 """Words of plan files; the second is no name of a field in Python either."""
@@ -232,4 +232,4 @@ def test_tables_of_a_plan_need_no_file_to_be_read() -> None:
     """As those in a log of another program, or of a child process."""
     plan = Plan(environment="grid", agent="random", metrics=["success"], seed=3)
     assert plan.initialisations is None
-    assert plan_tables(plan_of(plan_tables(plan), "here")) == plan_tables(plan)
+    assert plan_tables(plan_of(marked(plan_tables(plan)), "here")) == plan_tables(plan)

@@ -6,10 +6,9 @@ from importlib.metadata import version
 import pytest
 
 from gde import Choice, Plan
-from gde.data.how import How
 from gde.request.catalogue import Catalogue
 from gde.request.planfile import plan_hash, plan_tables
-from gde.request.provenance import provenance, with_models
+from gde.request.provenance import provenance
 from gde.request.resolve import resolve
 from gde.request.versions import VERSION_OF_STAGES
 
@@ -53,9 +52,8 @@ def test_models_and_notices_come_in_one_order_whoever_answered_first(
         "c": {"notice": "Not real.", "versions": {}},
         "d": {"notice": "", "versions": {}},
     }
-    found = with_models(
-        provenance(resolve(PLAN, catalogue)), How(), dict([*told.items()][::order])
-    )
+    models = dict([*told.items()][::order])
+    found = provenance(resolve(PLAN, catalogue), models)
     assert [*found["models"]] == ["a", "b", "c", "d"]  # type: ignore[arg-type, misc]
     assert found["notice"] == "Small. Not real."
 

@@ -10,6 +10,7 @@ from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.planfile import read_plan
+from gde.request.settings import parse_settings
 from gde.request.variants import variants
 
 
@@ -22,7 +23,9 @@ def asked(
         else {}
     )
     return variants(
-        Wanted(names=names, settings=settings), Catalogue(load_plugins()), file
+        Wanted(names=names, settings=parse_settings(settings)),
+        Catalogue(load_plugins()),
+        file,
     )
 
 
@@ -54,7 +57,9 @@ def test_models_and_their_settings_make_variants() -> None:
 def test_named_models_make_variants() -> None:
     names = {"env": ["grid"], "agent": ["gpt-oss"]}
     models = ["a=nano", "b=nano:plain", "a", "b"]
-    wanted = Wanted(names={**names, "model": models}, settings=["b.batch_size=1,2"])
+    wanted = Wanted(
+        names={**names, "model": models}, settings=parse_settings(["b.batch_size=1,2"])
+    )
     plans = variants(wanted, Catalogue(load_plugins()))
     assert list(plans) == ["gpt-oss-a", "gpt-oss-b-1", "gpt-oss-b-2"]
     ready = prepare(plans["gpt-oss-b-2"])

@@ -42,7 +42,6 @@ def test_it_is_asked_inside_an_event_loop_in_both_ways() -> None:
     async def both() -> None:
         assert (await reward.ask(GOAL, STEPS)).tolist() == [4, 7]
         assert reward(GOAL, STEPS).tolist() == [4, 7]
-        assert await reward.begin(GOAL).astep("go", "x") == 2
 
     asyncio.run(both())
 

@@ -22,6 +22,7 @@ import pytest
 
 from gde import Evidence, Trajectory, evaluate, load_evidence
 from gde.request.planfile import plan_of
+from gde.validating import marked
 
 FILE = Path(__file__).with_name("recorded_runs.json")
 RECORDED: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -41,7 +42,7 @@ def again(name: str, folder: Path) -> tuple[Evidence, list[Any]]:
     """The evidence and the measurements of the plan, run now."""
     if name in OF_TORCH:
         pytest.importorskip("torch")
-    result = evaluate(plan_of(RECORDED[name]["plan"], name), folder / name)
+    result = evaluate(plan_of(marked(RECORDED[name]["plan"]), name), folder / name)
     assert not result.failures
     return load_evidence(folder / name), [
         json.loads(json.dumps(shown(one))) for one in result.measurements

@@ -11,6 +11,7 @@ from gde.before.preparing import prepare
 from gde.data.how import How
 from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted, build_how, build_plan
+from gde.request.settings import parse_settings
 from gde_plugins import language_models
 
 SETTING = re.compile(r"\b(?:model|agent|run)\.[\w{]*")
@@ -35,7 +36,7 @@ def is_known(setting: str) -> bool:
     """Whether the command line takes it with one of the models, whatever its value."""
     for model in MODELS:
         names = {"env": ["grid"], "agent": ["gpt-oss"], "model": [model]}
-        wanted = Wanted(names=names, settings=(f"{setting}=1",))
+        wanted = Wanted(names=names, settings=parse_settings((f"{setting}=1",)))
         try:
             prepare(build_plan(wanted), how=build_how(wanted, How()))
         except UnknownName:
