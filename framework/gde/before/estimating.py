@@ -81,24 +81,34 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
         ready: the plan.
         asked: what was counted of it.
     """
+
+    def about(chosen: Chosen, episodes: int, calls: int | None, model: str) -> Estimate:
+        one = Estimate(plan=plan, part=chosen.label, episodes=episodes, note=UNKNOWN)
+        if calls is None:
+            return one
+        # Each question is taken to be like one of the agent's.
+        like = asked.calls or 1
+        prompt = calls * asked.characters // like // CHARACTERS
+        answer = calls * asked.answer_tokens // like
+        return replace(
+            one,
+            calls=calls,
+            prompt_tokens=prompt,
+            answer_tokens=answer,
+            cost=cost_of(ready, model, prompt, answer),
+            note="",
+        )
+
     found = []
-    for part in _asking(ready, asked):
-        one = Estimate(plan=plan, part=part.label, episodes=part.episodes, note=UNKNOWN)
-        if part.calls is not None:
-            # Each question is taken to be like one of the agent's.
-            of_agent = asked.calls or 1
-            prompt = part.calls * asked.characters // of_agent // CHARACTERS
-            answer = part.calls * asked.answer_tokens // of_agent
-            one = replace(
-                one,
-                calls=part.calls,
-                prompt_tokens=prompt,
-                answer_tokens=answer,
-                cost=cost_of(ready, part.model, prompt, answer),
-                note="",
-            )
-        found.append(one)
-    if ready.agent_model:
+    of_agent = ready.agent_model
+    if of_agent:
+        found.append(about(ready.agent, asked.episodes, asked.calls, of_agent))
+        for metric, episodes, calls, model in _asking_metrics(ready, asked):
+            found.append(about(metric, episodes, calls, model))
+    for chosen in ready.rewards:
+        if model_names(chosen.config):
+            found.append(about(chosen, asked.episodes, None, ""))
+    if of_agent:
         found += _of_probes(plan, ready, asked)
     return found
 
@@ -111,33 +121,12 @@ def cost_of(ready: Ready, model: str, prompt: float, answer: float) -> float | N
     return (prompt * prices[0] + answer * prices[1]) / PER
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asking:
-    """A part that asks a language model."""
-
-    label: str
-    episodes: int
-    """That it asks about."""
-    calls: int | None = None
-    """None where they depend on the answers."""
-    model: str = ""
-
-
-def _asking(ready: Ready, asked: Asked) -> Iterator[_Asking]:
-    if ready.agent_model:
-        yield _Asking(
-            label=ready.agent.label,
-            episodes=asked.episodes,
-            calls=asked.calls,
-            model=ready.agent_model,
-        )
-        yield from _asking_metrics(ready, asked)
-    for chosen in ready.rewards:
-        if model_names(chosen.config):
-            yield _Asking(label=chosen.label, episodes=asked.episodes)
-
-
-def _asking_metrics(ready: Ready, asked: Asked) -> Iterator[_Asking]:
+def _asking_metrics(
+    ready: Ready, asked: Asked
+) -> Iterator[tuple[Chosen, int, int | None, str]]:
+    """The metrics that ask a language model, each with the episodes that it asks about,
+    its calls, and the model.
+    """
     n_held_out = n_test_worlds(asked.episodes)
     # Where probes read local weights, these answer.
     models = [ready.read_model(chosen) for chosen in ready.probes]
@@ -148,9 +137,7 @@ def _asking_metrics(ready: Ready, asked: Asked) -> Iterator[_Asking]:
             metric = resources.make(chosen)
             if isinstance(metric, AsksModel):
                 calls = metric.most_calls(n_held_out, probes) if asked.calls else None
-                yield _Asking(
-                    label=chosen.label, episodes=n_held_out, calls=calls, model=model
-                )
+                yield chosen, n_held_out, calls, model
 
 
 def _of_probes(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:

@@ -30,7 +30,7 @@ from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder, free_name
 from gde.store.journal import Journal
-from gde.store.trust import trust_still
+from gde.store.trust import check_trusted, trust_new
 from gde.validating import checked
 
 LOG = logging.getLogger(__name__)
@@ -140,7 +140,9 @@ def resume(
         begun = plan_hash(folder.recorded().begun)
         _check_same(path, begun, prepare(plan, catalogue, how))
     ready = prepare(recorded, catalogue, how)
-    trust_still(folder.path, ready.how)
+    # Its plan.toml may have been edited meanwhile.
+    check_trusted(folder.path)
+    trust_new(folder.path, ready.how)
     return _beside_loops(lambda stop: _resume(ready, folder, watch, stop, retry_failed))
 
 

@@ -81,10 +81,9 @@ def _extras(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:
             lacking[package].update(missing)
 
     for package, modules in sorted(lacking.items()):
-        missing = ", ".join(sorted(modules))
         lost = ", ".join(users[package])
         detail = f"missing; {lost} unavailable: pip install '{package}'"
-        yield Finding(f"package {missing}", False, detail)
+        yield Finding(f"package {', '.join(sorted(modules))}", False, detail)
 
 
 def _programs(entries: Sequence[tuple[str, Entry]]) -> Iterator[Finding]:

@@ -288,17 +288,12 @@ class RunFolder:
         try:
             # Unlike json, it takes no text that could not be written again.
             stored = from_json(path.read_bytes())
-            if not isinstance(stored, dict) or stored.get("schema") != SCHEMA:
-                got = (
-                    stored.get("schema")
-                    if isinstance(stored, dict)
-                    else type(stored).__name__
-                )
+            got = stored.pop("schema", None) if isinstance(stored, dict) else "no table"
+            if got != SCHEMA:
                 advice = f"make it anew with `gde rescore {self.path}`"
                 raise RunFolderError(
                     f"{path}: wanted schema {SCHEMA}, got {got}: {advice}"
                 )
-            stored.pop("schema")
             result = STORED.validate_python({**stored, "run": str(self.path)})
             for each in result.measurements:
                 # The labels of a fit are text in the file, a layer's number too.

@@ -1,12 +1,13 @@
 """Reward traces in run.sqlite: one row a turn, or one row with the reason."""
 
 import json
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
 from gde.data.reward import RewardTrace
-from gde.errors import RunFolderError
-from gde.store.damage import ADVICE, decoding
+from gde.store.damage import decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
 
@@ -43,44 +44,24 @@ def write_trace(trace: RewardTrace, journal: Journal) -> None:
 
 @decoding("rewards or judgements")
 def read_traces(journal: Journal) -> tuple[RewardTrace, ...]:
-    """The stored traces.
-
-    Raises:
-        RunFolderError: a row is missing.
-    """
-    values: dict[tuple[str, str], list[float]] = {}
-    failures: dict[tuple[str, str], str] = {}
-    for row in journal.query("SELECT * FROM rewards ORDER BY model, episode, turn"):
-        place = (row["model"], row["episode"])
-        kept = values.setdefault(place, [])
-        if row["failure"]:
-            failures[place] = row["failure"]
-        else:
-            kept.append(row["value"])
+    """The stored traces."""
     judgements = {}
     for row in journal.query("SELECT * FROM judgements"):
         judgements[row["model"], row["episode"]] = row
 
-    # Whole episodes are checked where they are read: their worlds can be long, and most
-    # runs have no rewards.
-    turns = (
-        dict(map(tuple, journal.query("SELECT episode, turns FROM episodes")))
-        if values
-        else {}
-    )
+    rows = journal.query("SELECT * FROM rewards ORDER BY model, episode, turn")
     traces = []
-    for place, kept in values.items():
+    for place, part in groupby(rows, itemgetter("model", "episode")):
+        # A failure has no turn, and so comes first.
+        turns = list(part)
+        values = [row["value"] for row in turns if not row["failure"]]
         model, episode = place
-        if place not in failures and len(kept) != turns.get(episode, len(kept)):
-            raise RunFolderError(
-                f"run.sqlite: rewards of episode {episode} by {model} are missing; {ADVICE}"
-            )
         judgement = judgements.get(place)
         trace = RewardTrace(
             model=model,
             episode=episode,
-            values=np.array(kept),
-            failure=failures.get(place, ""),
+            values=np.array(values),
+            failure=turns[0]["failure"],
             made_by=judgement["made_by"] if judgement else "",
             counts=json.loads(judgement["counts"]) if judgement else {},
         )

@@ -101,16 +101,6 @@ def trust_new(folder: Path, how: How) -> None:
         warn(f"{error}; later commands will not trust this run", stacklevel=2)
 
 
-def trust_still(folder: Path, how: How) -> None:
-    """Keep how a run is done whose plan gde has read.
-
-    Raises:
-        RunFolderError: its plan.toml was edited meanwhile.
-    """
-    check_trusted(folder)
-    trust_new(folder, how)
-
-
 def entry_of(folder: Path) -> Entry | None:
     """The entry of a run folder with the plan.toml that is in it, if there is one.
 

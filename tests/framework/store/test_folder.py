@@ -157,7 +157,7 @@ def test_a_damaged_result_is_one_line_that_says_what_to_do(
     (run / "result.json").write_text(content)
     with pytest.raises(
         GdeError,
-        match=r"result\.json( is damaged .*`gde rescore|: wanted schema 2, got list)",
+        match=r"result\.json( is damaged .*`gde rescore|: wanted schema 2, got no table)",
     ):
         RunFolder.open(run).read_result()
 
