@@ -41,9 +41,13 @@ def build_plan(wanted: Wanted) -> Plan:
         ConfigError: no environment or no agent, or a setting that cannot be read.
         UnknownName: a setting of a part that the plan does not have.
     """
-    plan = _named(wanted)
-    parsed = _with_model(wanted.names.get(MODEL.table, ()), wanted.settings)
+    models = [choose_model(text) for text in wanted.names.get(MODEL.table, ())]
+    plan = _named(wanted, [choice for choice in models if choice.alias])
+    parsed = dict(wanted.settings)
     run = parsed.pop("run", {})
+    if of_agents := [choice.name for choice in models if not choice.alias]:
+        named = {MODEL.table: Text(",".join(of_agents))}
+        parsed["agent"] = {**parsed.get("agent", {}), **named}
     what = {name: each for name, each in run.items() if name not in RUN_HOW}
     plan = configure_run(plan, what)
 
@@ -202,8 +206,13 @@ def asked_for(
     return choices, of_models
 
 
-def _named(wanted: Wanted) -> Plan:
-    """The plan file with the named parts replaced, or a plan of those parts."""
+def _named(wanted: Wanted, models: Sequence[Choice]) -> Plan:
+    """The plan file with the named parts replaced, or a plan of those parts.
+
+    Args:
+        wanted: names the parts.
+        models: to which the user gives names of their own.
+    """
     chosen: dict[str, Any] = {}
     for kind in SINGLE:
         if names := wanted.names.get(kind.table):
@@ -212,8 +221,6 @@ def _named(wanted: Wanted) -> Plan:
         names = wanted.names.get(kind.table)
         if names and kind is not MODEL:
             chosen[kind.field] = tuple(map(choose, names))
-    models = _with_aliases(wanted.names.get(MODEL.table, ()))
-
     if (plan := wanted.plan) is not None:
         kept = plan.models
         if "agent" in chosen:
@@ -232,28 +239,9 @@ def _named(wanted: Wanted) -> Plan:
     return Plan(**chosen, models=models)
 
 
-def _with_aliases(names: Sequence[str]) -> tuple[Choice, ...]:
-    """The models to which the user gives names of their own."""
-    choices = map(choose_model, names)
-    return tuple(choice for choice in choices if choice.alias)
-
-
 def _with_names(models: Sequence[Choice]) -> tuple[Choice, ...]:
     """The models without the settings of the agent's model, whichever that was."""
     return tuple(choice for choice in models if choice.name)
-
-
-def _with_model(
-    names: Sequence[str], settings: Settings
-) -> dict[str, Mapping[str, Json]]:
-    """The settings with `--model NAME`, which is the agent's model."""
-    parsed = dict(settings)
-    choices = map(choose_model, names)
-    of_agents = [choice.name for choice in choices if not choice.alias]
-    if of_agents:
-        named = {MODEL.table: Text(",".join(of_agents))}
-        parsed["agent"] = {**parsed.get("agent", {}), **named}
-    return parsed
 
 
 def _with_values(choice: Choice, values: Mapping[str, Json]) -> Choice:

@@ -223,8 +223,7 @@ def find_model(
         raise ConfigError(
             f"language model {choice.alias!r}: a model of that name exists already; take another name"
         )
-    _, argument = _split(choice.name, catalogue)
-    entry = model_entry(choice, catalogue)
+    entry, argument = model_entry(choice, catalogue)
     return entry, _configured(entry, argument, choice, whose, how)
 
 
@@ -241,7 +240,7 @@ def how_asked(
     if choice.label != agents_model or not common:
         return dict(own)
 
-    entry = model_entry(choice, catalogue)
+    entry, _ = model_entry(choice, catalogue)
     entries = catalogue.entries(MODEL.name)
     known = {name for each in entries for name in field_names(each.offer.config)}
     UnknownName.check(f"field of {MODEL.table}", common, known)
@@ -249,29 +248,21 @@ def how_asked(
     return {**{name: common[name] for name in common if name in fields}, **own}
 
 
-def model_entry(choice: Choice, catalogue: Catalogue) -> Entry:
-    """The offer of a named model.
+def model_entry(choice: Choice, catalogue: Catalogue) -> tuple[Entry, str]:
+    """The offer of a named model and the argument in NAME, NAME:ARGUMENT or
+    PLUGIN:NAME:ARGUMENT.
 
     Raises:
         UnknownName: no plugin offers it.
     """
-    offer, _ = _split(choice.name, catalogue)
-    return catalogue.find("language_model", offer)
-
-
-def _split(name: str, catalogue: Catalogue) -> tuple[str, str]:
-    """The offer in NAME, NAME:ARGUMENT or PLUGIN:NAME:ARGUMENT, and the argument."""
-    offer, _, argument = name.partition(":")
+    offer, _, argument = choice.name.partition(":")
 
     # If a plugin has the name of its model, NAME:ARGUMENT wins over PLUGIN:NAME.
-    plugins = {entry.plugin for entry in catalogue.entries("language_model")}
-    models = catalogue.names("language_model")
-    begins_with_plugin = offer in plugins and offer not in models
-    if argument and begins_with_plugin:
-        plugin = offer
+    plugins = {entry.plugin for entry in catalogue.entries(MODEL.name)}
+    if argument and offer in plugins and offer not in catalogue.names(MODEL.name):
         short_name, _, argument = argument.partition(":")
-        offer = f"{plugin}:{short_name}"
-    return offer, argument
+        offer = f"{offer}:{short_name}"
+    return catalogue.find(MODEL.name, offer), argument
 
 
 def _configured(

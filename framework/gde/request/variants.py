@@ -183,9 +183,9 @@ def _crossed_model(
         yield [], plan.models
         return
 
-    config_class = model_entry(own, catalogue).offer.config
+    entry, _ = model_entry(own, catalogue)
     called = own.alias or MODEL.table
-    for values, chosen in _crossed(config_class, own.config, called):
+    for values, chosen in _crossed(entry.offer.config, own.config, called):
         varied = {**by_name, name: replace(own, config=chosen)}
         yield values, tuple(varied.values())
 

@@ -200,8 +200,9 @@ def _chosen(model: Chosen, catalogue: Catalogue) -> Iterator[tuple[str, Json]]:
     defaults: dict[str, Json] = {}
     # Of a model that is not installed here, no default is known.
     with suppress(UnknownName):
-        config = model_entry(model.choice, catalogue).offer.config
-        defaults = {field: default for field, _, default, _ in describe(config)}
+        entry, _ = model_entry(model.choice, catalogue)
+        for field, _, default, _ in describe(entry.offer.config):
+            defaults[field] = default
     for field, value in model.choice.config.items():
         # TOML writes none as text.
         plain = None if value == NONE else value

@@ -41,8 +41,7 @@ def _empty() -> bytes:
 
     All are alike, and SQLite would wait several times for the disk to make one.
     """
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.executescript(schema.TABLES)
+    with closing(schema.empty()) as connection:
         connection.execute(f"PRAGMA user_version={schema.VERSION}")
         journal = bytearray(connection.serialize())
     journal[WAL_AT] = WAL

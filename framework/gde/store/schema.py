@@ -190,7 +190,7 @@ def mismatch(version: int, found: Mapping[tuple[str, str], str | None]) -> str:
 @cache
 def expected() -> Mapping[tuple[str, str], str | None]:
     """The schema of a new journal."""
-    with closing(_empty()) as connection:
+    with closing(empty()) as connection:
         rows = connection.execute(
             "SELECT type, name, sql FROM sqlite_master"
         ).fetchall()
@@ -209,7 +209,7 @@ class Table:
 def tables() -> Mapping[str, Table]:
     """The tables of a new journal, in the order in which they are made."""
     found = {}
-    with closing(_empty()) as connection:
+    with closing(empty()) as connection:
         names = [name for kind, name in expected() if kind == "table"]
         for table in names:
             rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
@@ -219,7 +219,8 @@ def tables() -> Mapping[str, Table]:
     return found
 
 
-def _empty() -> sqlite3.Connection:
+def empty() -> sqlite3.Connection:
+    """A new journal in memory."""
     connection = sqlite3.connect(":memory:")
     connection.executescript(TABLES)
     return connection

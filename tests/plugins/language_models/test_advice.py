@@ -36,8 +36,8 @@ def is_known(setting: str) -> bool:
     """Whether the command line takes it with one of the models, whatever its value."""
     for model in MODELS:
         names = {"env": ["grid"], "agent": ["gpt-oss"], "model": [model]}
-        wanted = Wanted(names=names, settings=parse_settings((f"{setting}=1",)))
         try:
+            wanted = Wanted(names=names, settings=parse_settings((f"{setting}=1",)))
             prepare(build_plan(wanted), how=build_how(wanted, How()))
         except UnknownName:
             continue
