@@ -63,13 +63,10 @@ class Plugins:
     def off(self) -> str:
         """The plugins that are not in use, for the end of a message; empty for none."""
         off = list(self.disabled)
-        off += [f"{record.name} ({record.error})" for record in self.broken]
+        for record in self.records:
+            if record.error:
+                off.append(f"{record.name} ({record.error})")
         return f" Plugins that are off: {', '.join(off)}." if off else ""
-
-    @property
-    def broken(self) -> tuple[PluginRecord, ...]:
-        """The plugins that could not be loaded."""
-        return tuple(record for record in self.records if record.error)
 
 
 def load_plugins(

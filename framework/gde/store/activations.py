@@ -63,6 +63,12 @@ class ActivationStore:
         numbers = count(len(list(self._folder.glob(f"{source}-layer*{ARRAYS}"))))
         n = 0
         held = 0
+
+        def flush(place: Place) -> int:
+            del tokens[place]
+            kept = waiting.pop(place)
+            return self._write_shard(source, place, next(numbers), kept)
+
         for row, record in records:
             n += 1
             for place, values in record.values.items():
@@ -70,32 +76,25 @@ class ActivationStore:
                 tokens[place] += len(values)
                 held += values.nbytes
                 if tokens[place] >= SHARD_TOKENS:
-                    held -= sum(each.nbytes for _, each in waiting[place])
-                    kept = waiting.pop(place)
-                    self._write_shard(source, place, next(numbers), kept)
-                    del tokens[place]
+                    held -= flush(place)
 
             # With many layers, memory runs out before any file is full.
             if held >= HELD_BYTES:
-                for place, kept in waiting.items():
-                    self._write_shard(source, place, next(numbers), kept)
-                waiting = {}
-                tokens.clear()
-                held = 0
-        for place, kept in waiting.items():
-            self._write_shard(source, place, next(numbers), kept)
+                for place in [*waiting]:
+                    held -= flush(place)
+        for place in [*waiting]:
+            flush(place)
         return n
 
-    def _write_shard(self, source: str, place: Place, number: int, kept: Kept) -> None:
-        """Write a file of one place, then its index.
-
-        The index thus names only complete files.
+    def _write_shard(self, source: str, place: Place, number: int, kept: Kept) -> int:
+        """Write a file of one place, then its index, which thus names only complete
+        files. Gives the bytes in memory.
         """
         layer, position = place
         name = f"{source}-layer{layer}-{position}-{number:06}{ARRAYS}"
         manifest.begin(self._folder.parent, "activations")
-        values = np.concatenate([values for _, values in kept])
-        write_activations(self._folder / name, values)
+        stacked = np.concatenate([values for _, values in kept])
+        write_activations(self._folder / name, stacked)
 
         index: list[Statement] = []
         query = "INSERT OR REPLACE INTO activations VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -105,6 +104,7 @@ class ActivationStore:
             index.append((query, entry))
             begin += len(values)
         self._journal.write(index)
+        return stacked.nbytes
 
     @decoding("activations")
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:

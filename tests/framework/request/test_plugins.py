@@ -69,9 +69,11 @@ def test_broken_plugin_is_kept_with_its_reason_and_stops_nothing(
 ) -> None:
     (modules / "broken_one.py").write_text(source)
     plugins = load_plugins(modules=["broken_one"])
-    assert [(record.name, reason in record.error) for record in plugins.broken] == [
-        ("broken_one", True)
-    ]
+    assert [
+        (record.name, reason in record.error)
+        for record in plugins.records
+        if record.error
+    ] == [("broken_one", True)]
     catalogue = Catalogue(plugins)
     assert catalogue.find("environment", "grid").plugin == "grid"
     with pytest.raises(UnknownName, match="Plugins that are off: broken_one"):
@@ -118,7 +120,7 @@ def test_a_module_that_is_named_twice_or_declared_besides_is_loaded_once(
 ) -> None:
     monkeypatch.setenv("GDE_LOAD_PLUGINS", "gde.testing.plugin,gde_plugins.grid.plugin")
     plugins = load_plugins(modules=("gde.testing.plugin",))
-    assert not plugins.broken
+    assert not any(record.error for record in plugins.records)
     modules = [record.module for record in plugins.records]
     assert len(modules) == len(set(modules))
     assert "gde.testing.plugin" in modules
