@@ -9,7 +9,15 @@ import typer
 
 from gde.cli import options
 from gde.cli.compared_rows import COLUMNS, cells, probability
-from gde.cli.output import EXIT_PARTIAL, plain, say, show_json, show_table, tell
+from gde.cli.output import (
+    EXIT_PARTIAL,
+    interval,
+    plain,
+    say,
+    show_json,
+    show_table,
+    tell,
+)
 
 if TYPE_CHECKING:
     from gde.comparisons.differences import Compared, ProbeRow, Row, Side
@@ -248,23 +256,16 @@ def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:
     if verdict is not None:
         beside = (
             plain(verdict.difference, "+"),
-            _interval(verdict.interval, "+"),
+            interval(verdict.interval, "+"),
             verdict.reason if verdict.p is None else probability(verdict.p),
         )
     return (
         one.condition or OVERALL,
         f"{one.contender} ({told})" if told else one.contender,
         plain(one.value),
-        _interval(one.interval),
+        interval(one.interval),
         *beside,
     )
-
-
-def _interval(interval: "tuple[float, float] | None", sign: str = "") -> str:
-    if interval is None:
-        return ""
-    low, high = interval
-    return f"[{plain(low, sign)}, {plain(high, sign)}]"
 
 
 def _show_probes(rows: "Sequence[ProbeRow]") -> int:
@@ -308,9 +309,9 @@ def _checked(one: "Check") -> str:
     outcome = "not worse" if one.passed else "worse"
     if one.p is None and not one.passed:
         outcome = f"not tested, {one.reason}"
-    interval = bounds(one.interval, one.unit)
+    around = bounds(one.interval, one.unit)
     p = "" if one.p is None else f", p {probability(one.p)}"
-    numbers = f"{difference_quantity(one.difference, one.unit)} {interval}".rstrip()
+    numbers = f"{difference_quantity(one.difference, one.unit)} {around}".rstrip()
     return f"{one.title}: {outcome} ({numbers}{p})"
 
 

@@ -168,7 +168,7 @@ def show_measurements(measurements: Sequence["Measurement"]) -> None:
             each.name,
             place(each),
             number(each),
-            interval(each),
+            interval(each.interval),
             each.unit,
             str(each.n),
             clusters,
@@ -194,11 +194,11 @@ def number(measurement: "Measurement") -> str:
     return plain(measurement.value)
 
 
-def interval(measurement: "Measurement") -> str:
-    """The interval, empty where none is defined."""
-    if measurement.interval is None:
+def interval(bounds: tuple[float, float] | None, sign: str = "") -> str:
+    """An interval with numbers as of `plain`, empty where none is defined."""
+    if bounds is None:
         return ""
-    return f"[{', '.join(map(plain, measurement.interval))}]"
+    return f"[{', '.join(plain(each, sign) for each in bounds)}]"
 
 
 @contextmanager

@@ -45,8 +45,8 @@ def build_plan(wanted: Wanted) -> Plan:
     plan = _named(wanted, [choice for choice in models if choice.alias])
     parsed = dict(wanted.settings)
     run = parsed.pop("run", {})
-    if of_agents := [choice.name for choice in models if not choice.alias]:
-        named = {MODEL.table: Text(",".join(of_agents))}
+    if of_agent := [choice.name for choice in models if not choice.alias]:
+        named = {MODEL.table: Text(",".join(of_agent))}
         parsed["agent"] = {**parsed.get("agent", {}), **named}
     what = {name: each for name, each in run.items() if name not in RUN_HOW}
     plan = configure_run(plan, what)
