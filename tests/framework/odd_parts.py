@@ -1,5 +1,5 @@
-"""Parts that misbehave on purpose, offered by name: this module is loaded as a plugin
-by the tests.
+"""Parts that misbehave on purpose and others for tests alone, offered by name: this
+module is loaded as a plugin by the tests.
 """
 
 import asyncio
@@ -17,6 +17,8 @@ from dictating import Dictation
 from judging import Judge, appraise
 from numpy.typing import NDArray
 from pydantic import Field
+from recipe_world import RECIPE
+from steering_agent import STEERING
 
 from gde import (
     Brief,
@@ -365,6 +367,7 @@ class DictationConfig:
 def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
     gives = frozenset({Capability.STATE, Capability.MDP, Capability.MAP})
     return (
+        RECIPE,
         EnvironmentOffer(
             name="dictation",
             summary="Lines of any length to be written down in free text.",
@@ -447,6 +450,7 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
 @hookimpl
 def gde_agents() -> Sequence[Offer[Any, Any]]:
     return (
+        STEERING,
         Offer(
             name="copyist",
             summary="Repeats the observation.",

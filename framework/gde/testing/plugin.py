@@ -5,12 +5,10 @@ Name this module in GDE_LOAD_PLUGINS.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
-from gde.data.activations import Intervention, InterventionKind
 from gde.hookspecs import hookimpl
 from gde.offers import (
     AnyOffer,
@@ -21,7 +19,6 @@ from gde.offers import (
     Offer,
     ProbeOffer,
 )
-from gde.parts.context import Context
 from gde.testing.parts import (
     AskingAgent,
     Corridor,
@@ -29,7 +26,6 @@ from gde.testing.parts import (
     ScriptedAgent,
 )
 from gde.testing.plan_probe import PlanProbe
-from gde.testing.worlds import Recipe
 
 OF_CORRIDOR = frozenset(
     {
@@ -53,14 +49,6 @@ class CorridorConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecipeConfig:
-    """A recipe."""
-
-    length: Annotated[int, Field(ge=1)] = 4
-    """Steps of the recipe."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScriptedConfig:
     """A fixed behaviour."""
 
@@ -74,22 +62,6 @@ class AskingConfig:
 
     model: ModelName = "planted"
     """The language model that answers."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SteeringConfig(AskingConfig):
-    """An agent's model, and the change of its residual stream."""
-
-    layer: int = 0
-    """Decoder layer at whose output the residual stream is changed."""
-    position: str = "pre"
-    """The tokens of the prompt that are changed."""
-    kind: InterventionKind = "add"
-    """The use of the vector."""
-    vector: tuple[float, ...] = ()
-    """As wide as the stream; empty for the direction that turns the planted model."""
-    strength: float = 2.0
-    """By which the vector is multiplied; the planted model turns well above 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +88,7 @@ class PlanConfig:
 
 @hookimpl
 def gde_environments() -> Sequence[AnyOffer]:
-    """The corridor, and a world without a decision process."""
+    """The corridor."""
     return (
         EnvironmentOffer(
             name="corridor",
@@ -124,13 +96,6 @@ def gde_environments() -> Sequence[AnyOffer]:
             config=CorridorConfig,
             make=lambda config, _: Corridor(config.length),
             gives=OF_CORRIDOR,
-        ),
-        EnvironmentOffer(
-            name="recipe",
-            summary="Steps in an order that an expert knows; no decision process.",
-            config=RecipeConfig,
-            make=lambda config, _: Recipe(config.length),
-            gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
         ),
     )
 
@@ -152,29 +117,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             make=lambda config, context: AskingAgent(context.model(config.model)),
             gives=OF_MODEL,
         ),
-        Offer(
-            name="steering",
-            summary="Asks with an intervention, which turns the planted model.",
-            config=SteeringConfig,
-            make=_steering,
-            gives=OF_MODEL,
-            needs=frozenset({Capability.INTERVENTIONS}),
-        ),
     )
-
-
-def _steering(config: SteeringConfig, context: Context) -> AskingAgent:
-    model: Any = context.model(config.model)
-    vector = model.turning
-    if config.vector:
-        vector = np.asarray(config.vector, dtype=np.float32)
-    change = Intervention(
-        layer=config.layer,
-        position=config.position,
-        kind=config.kind,
-        vector=vector * np.float32(config.strength),
-    )
-    return AskingAgent(model, (change,))
 
 
 @hookimpl

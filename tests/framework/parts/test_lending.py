@@ -2,9 +2,10 @@
 
 from inspect import getattr_static
 
+from recipe_world import Recipe
+
 from gde.parts.lending import lend
 from gde.parts.snapshots import Replayed
-from gde.testing.worlds import Recipe
 
 
 class Inner:

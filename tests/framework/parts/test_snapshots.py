@@ -8,11 +8,11 @@ import pytest
 from dictating import Dictation
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_world import Recipe
 
 from gde.parts.environment import HasOptimum, HasSnapshot
 from gde.parts.snapshots import Replayed, restorable
 from gde.testing.parts import Corridor
-from gde.testing.worlds import Recipe
 
 STEPS = st.lists(st.sampled_from(("STEP0", "STEP1")), max_size=8)
 

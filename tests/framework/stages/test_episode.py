@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from recipe_world import Recipe
 
 from gde import (
     Choice,
@@ -30,7 +31,6 @@ from gde.stages.failing import reason_of
 from gde.stages.judging import Judge
 from gde.store.journal import Journal
 from gde.testing.parts import Corridor, ScriptedAgent
-from gde.testing.worlds import Recipe
 
 PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episodes=4)
 

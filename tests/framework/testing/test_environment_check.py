@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from promised import caught
+from recipe_world import Recipe
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
 from gde.offers import Capability
 from gde.testing import check_environment
 from gde.testing.parts import ACTIONS, Corridor
-from gde.testing.worlds import Recipe
 
 
 def test_the_corridor_keeps_every_promise() -> None:

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from promised import caught
+from recipe_world import Recipe
 from scipy.sparse import csr_array
 
 from gde.data.mdp import TabularMDP
@@ -19,7 +20,6 @@ from gde.parts.environment import Environment
 from gde.seeding import derive
 from gde.testing import check_environment, check_simulator
 from gde.testing.parts import RIGHT, Corridor
-from gde.testing.worlds import Recipe
 
 
 @dataclass

@@ -10,6 +10,7 @@ from dictating import Dictation
 from judging import Judge, appraise
 from odd_parts import AdvisedAgent, Copyist, SlowCorridor
 from promised import caught
+from recipe_world import Recipe
 
 from gde.data.completion import ChatRequest, Message
 from gde.data.goals import Goals
@@ -19,7 +20,6 @@ from gde.data.trajectory import Decision
 from gde.data.transcript import Transcript
 from gde.testing import check_agent, check_environment, check_reward_model
 from gde.testing.parts import PlantedModel, ScriptedModel
-from gde.testing.worlds import Recipe
 
 TEXTS = ("<>", "two\nlines", "long" * 3000)
 

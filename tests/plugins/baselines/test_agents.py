@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from recipe_world import Recipe
 from scipy.sparse import csr_array
 
 from gde.data.json import Json
@@ -17,7 +18,6 @@ from gde.offers import Capability, NoConfig
 from gde.parts.agent import Agent, Brief
 from gde.request.settings import build
 from gde.testing.context import PlainContext
-from gde.testing.worlds import Recipe
 from gde_plugins.baselines.config import NoisyConfig, OptimalConfig
 from gde_plugins.baselines.plugin import gde_agents
 

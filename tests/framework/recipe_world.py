@@ -1,8 +1,12 @@
-"""A small world without an MDP."""
+"""A small world without an MDP, and its offer."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 from gde.data.observation import Observation, Optimum, Outcome, Task, World
+from gde.offers import Capability, EnvironmentOffer
 from gde.seeding import generator
 
 
@@ -65,3 +69,20 @@ class Recipe:
         return Observation(
             text=f"{' '.join(self._order)}; {self._done} taken", actions=self._steps
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeConfig:
+    """A recipe."""
+
+    length: Annotated[int, Field(ge=1)] = 4
+    """Steps of the recipe."""
+
+
+RECIPE = EnvironmentOffer(
+    name="recipe",
+    summary="Steps in an order that an expert knows; no decision process.",
+    config=RecipeConfig,
+    make=lambda config, _: Recipe(config.length),
+    gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
+)
