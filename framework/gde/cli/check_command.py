@@ -8,7 +8,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import say, show_json, show_variants, talking, tell
-from gde.cli.progress import waiting
+from gde.cli.progress import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def command(
         str,
         typer.Option(
             metavar="NAME",
-            help="Environment to check, or for the agents of the distribution.",
+            help="Environment to check.",
         ),
     ] = "",
     as_json: options.Json = False,
@@ -55,7 +55,7 @@ def command(
     elif what.endswith(".toml") or Path(what).is_file():
         _plan(Path(what), settings or (), as_json)
     else:
-        _distribution(what, settings or (), env, as_json)
+        _distribution(what, settings or (), as_json)
 
 
 def _environment(name: str, settings: "Sequence[str]", as_json: bool) -> None:
@@ -128,27 +128,15 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
         )
 
 
-def _distribution(
-    name: str, settings: "Sequence[str]", env: str, as_json: bool
-) -> None:
+def _distribution(name: str, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.catalogue import Catalogue
     from gde.request.settings import parse_settings
     from gde.testing.distribution import Status, check_distribution
 
-    found: list[Checked] = []
-    with waiting(quiet=as_json) as begun:
-        checks = check_distribution(
-            name, Catalogue.default(), parse_settings(settings), env, begun
-        )
-        while True:
-            # What parts print while they are checked is no data.
-            with talking():
-                one = next(checks, None)
-            if one is None:
-                break
-            found.append(one)
-            if not as_json:
-                tell(_line(one))
+    # What parts print while they are checked is no data.
+    with talking(), shown(quiet=as_json) as watch:
+        given = parse_settings(settings)
+        found = [*check_distribution(name, Catalogue.default(), given, watch)]
     statuses = [one.status for one in found]
     counts = {each: statuses.count(each) for each in get_args(Status)}
     if as_json:
@@ -161,6 +149,8 @@ def _distribution(
             }
         )
     else:
+        for one in found:
+            tell(_line(one))
         say(", ".join(f"{n} {status}" for status, n in counts.items()))
     if counts["broken"]:
         raise typer.Exit(2)

@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -25,7 +24,7 @@ LINE_EVERY = 10.0
 def progress(quiet: bool, resume: str = "`gde resume {folder}`") -> Iterator["Watch"]:
     """A watcher for a run; after an interrupt, print how to resume it and exit."""
     try:
-        with talking(), _watch(quiet) as watch:
+        with talking(), shown(quiet) as watch:
             yield watch
     except KeyboardInterrupt as interrupt:
         folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
@@ -36,7 +35,8 @@ def progress(quiet: bool, resume: str = "`gde resume {folder}`") -> Iterator["Wa
 
 
 @contextmanager
-def _watch(quiet: bool) -> Iterator["Watch"]:
+def shown(quiet: bool) -> Iterator["Watch"]:
+    """A watcher for anything: a bar on a terminal, else lines."""
     from gde.stages.progress import ignore
 
     if quiet:
@@ -88,31 +88,6 @@ class Lines:
                 notes.append(f"about {duration(left)} left")
         line = f"{progress.stage}: {progress.done}/{progress.total}"
         self._out(f"{line} ({', '.join(notes)})" if notes else line)
-
-
-@contextmanager
-def waiting(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A function that takes the name of the current work and prints it at times."""
-    now = ""
-    over = Event()
-    since = time.monotonic()
-
-    def begun(what: str) -> None:
-        nonlocal now, since
-        now = what
-        since = time.monotonic()
-
-    def tell() -> None:
-        while not over.wait(LINE_EVERY):
-            say(f"{now} ({duration(time.monotonic() - since)})")
-
-    teller = Thread(target=tell, daemon=True)
-    if not quiet:
-        teller.start()
-    try:
-        yield begun
-    finally:
-        over.set()
 
 
 def duration(seconds: float) -> str:

@@ -20,13 +20,12 @@ TOLERANCE = 1e-9
 class TabularMDP:
     """A finite decision process with states 0..S-1 and actions 0..A-1.
 
-    `TabularMDP.of` makes one of dense arrays and lists.
+    `TabularMDP.of` is for type checkers: it takes dense arrays and lists, as this does.
 
     Raises:
-        ValueError: shapes or types disagree with what the fields say, there is no
-        action, rows of a transition do not
-            sum to one, a reward is not finite, or the discount is not above 0 and at
-            most 1.
+        ValueError: something is no array of numbers or of another shape, there is no
+            action, rows of a transition do not sum to one, a reward is not finite, or
+            the discount is not above 0 and at most 1.
     """
 
     transition: "tuple[csr_array, ...]"
@@ -72,36 +71,23 @@ class TabularMDP:
             labels: (S,) numbers by the name of the feature.
 
         Raises:
-            ValueError: as of the class, and where something is no array of numbers.
+            ValueError: as of the class.
         """
-        matrices = _matrices(transition)
-        first = _array("start", start)
-        if first.ndim == 0:
-            first = _at(first, matrices[0].shape[0])
-        if terminal is not None:
-            terminal = np.asarray(terminal)
-
-        features = {}
-        if labels is not None:
-            for name, values in labels.items():
-                features[name] = _array(f"labels[{name!r}]", values)
-
-        return cls(
-            transition=matrices,
-            reward=_array("reward", reward),
-            start=first,
-            terminal=terminal,
-            discount=discount,
-            actions=tuple(actions),
-            labels=features,
-        )
+        given: dict[str, Any] = {
+            "transition": transition,
+            "reward": reward,
+            "start": start,
+            "terminal": terminal,
+            "labels": labels or {},
+        }
+        return cls(**given, discount=discount, actions=tuple(actions))
 
     def __post_init__(self) -> None:
-        # Shapes are read from arrays, so the types come first.
-        self._check_types()
+        self._read_arrays()
         S = self.n_states
         A = self.n_actions
-
+        if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
+            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
         if self.reward.shape not in {(S,), (S, A)}:
             raise ValueError(
                 f"reward must have shape ({S},) or ({S}, {A}), got {self.reward.shape}"
@@ -124,9 +110,9 @@ class TabularMDP:
                 )
 
         for name, values in self.labels.items():
-            if np.shape(values) != (S,):
+            if values.shape != (S,):
                 raise ValueError(
-                    f"labels[{name!r}] must have shape ({S},), got {np.shape(values)}"
+                    f"labels[{name!r}] must have shape ({S},), got {values.shape}"
                 )
             if not np.isfinite(values).all():
                 raise ValueError(
@@ -134,34 +120,20 @@ class TabularMDP:
                 )
         self._check_probabilities(S)
 
-    def _check_types(self) -> None:
-        matrices = self.transition
-        got = ""
-        if not isinstance(matrices, tuple):
-            got = type(matrices).__name__
-        elif not all(hasattr(each, "tocsr") for each in matrices):
-            got = type(matrices[0]).__name__
-        if got:
-            raise ValueError(
-                f"transition must be a tuple of sparse (S, S) arrays, got {got}: use TabularMDP.of"
-            )
-        if not matrices:
-            raise ValueError(
-                "transition must have a matrix for each action, got no action"
-            )
-
-        for name in ("start", "reward"):
-            values = getattr(self, name)
-            if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
-                raise ValueError(
-                    f"{name} must be a NumPy array of numbers, got {_kind(values)}: use TabularMDP.of"
-                )
-        if self.terminal is not None and not isinstance(self.terminal, np.ndarray):
-            raise ValueError(
-                f"terminal must be a NumPy array, got {_kind(self.terminal)}: use TabularMDP.of"
-            )
-        if not isinstance(self.discount, Real) or not 0 <= self.discount <= 1:
-            raise ValueError(f"discount must be from 0 to 1, got {self.discount!r}")
+    def _read_arrays(self) -> None:
+        """Arrays of everything that was given as a list, or in another type."""
+        matrices = _matrices(self.transition)
+        start = _array("start", self.start)
+        if start.ndim == 0:
+            start = _at(start, matrices[0].shape[0])
+        features = {}
+        for name, values in self.labels.items():
+            features[name] = _array(f"labels[{name!r}]", values)
+        reward = _array("reward", self.reward)
+        read = {"transition": matrices, "start": start, "reward": reward}
+        vars(self).update(read, labels=features)
+        if self.terminal is not None:
+            vars(self).update(terminal=np.asarray(self.terminal))
 
     def _check_probabilities(self, S: int) -> None:
         if self.start.shape != (S,) or not _sum_to_one(self.start):
@@ -217,16 +189,15 @@ class Policy:
         Raises:
             ValueError: they are no array of numbers, or not of probabilities.
         """
-        return cls(probabilities=_array("a policy", probabilities))
+        given: Any = probabilities
+        return cls(probabilities=given)
 
     def __post_init__(self) -> None:
-        values = self.probabilities
-        is_numbers = isinstance(values, np.ndarray) and values.dtype.kind in "fiu"
-        if not is_numbers or values.ndim not in {2, 3}:
-            wanted = "a NumPy array of shape (S, A) or (T, S, A)"
-            raise ValueError(
-                f"probabilities must be {wanted}, got {_kind(values)}: use Policy.of for lists"
-            )
+        values = _array("a policy", self.probabilities)
+        if values.ndim not in {2, 3}:
+            wanted = "an array of shape (S, A) or (T, S, A)"
+            raise ValueError(f"probabilities must be {wanted}, got {_kind(values)}")
+        vars(self).update(probabilities=values)
         if not _sum_to_one(values):
             raise ValueError(
                 "every row of a policy must be probabilities that sum to one, got others or NaN"

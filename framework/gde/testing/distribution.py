@@ -13,14 +13,22 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from gde.data.json import Json
-from gde.errors import FAULTS, GdeError, MissingExtra, Unavailable, UnknownName
+from gde.errors import (
+    FAULTS,
+    ConfigError,
+    GdeError,
+    MissingExtra,
+    Unavailable,
+    UnknownName,
+)
 from gde.offers import AnyOffer, Capability, MetricOffer, ModelOffer
 from gde.parts.environment import Environment
 from gde.parts.language_model import WhiteBox
 from gde.request.catalogue import GROUP, Catalogue, Entry, PluginRecord
 from gde.request.kinds import KINDS
 from gde.request.ready import implied
-from gde.request.settings import build, required_fields
+from gde.request.settings import build
+from gde.stages.progress import Progress, Watch, ignore
 from gde.testing import plugin as kit
 from gde.testing.agent import check_agent
 from gde.testing.context import PlainContext
@@ -78,8 +86,7 @@ def check_distribution(
     name: str,
     catalogue: Catalogue,
     settings: Settings | None = None,
-    world: str = "",
-    begun: Callable[[str], None] = lambda _: None,
+    watch: Watch = ignore,
 ) -> Iterator[Checked]:
     """Check every plugin of a distribution, then each of their parts with its defaults.
 
@@ -88,45 +95,37 @@ def check_distribution(
         catalogue: the installed parts.
         settings: settings of parts, e.g. fields without a default, or values that make
             a check quick.
-        world: the environment in which agents are checked. By default a suitable one
-            of their own plugin, else of the kit, else any that is installed.
-        begun: called with what is checked now, e.g. "environment grid".
+        watch: is told before each check which it is.
 
     Raises:
-        GdeError: nothing of this name registers a plugin, or the world, part or field
-            is unknown.
+        GdeError: nothing of this name registers a plugin, or the part or field is
+            unknown.
         ConfigError: a field does not take the value.
     """
     settings = settings or {}
     records = _records(name, catalogue)
     plugins = {record.name for record in records}
-    entries: list[tuple[str, Entry]] = []
+    checks: list[tuple[str, str, Callable[[], str]]] = []
+    for record in records:
+        checks.append(("plugin", record.name, partial(_check_module, record)))
+
+    offers: dict[str, AnyOffer] = {}
     for kind in KINDS:
-        entries += [
-            (kind, each) for each in catalogue.entries(kind) if each.plugin in plugins
-        ]
-
-    offers = {entry.offer.name: entry.offer for _, entry in entries}
+        for entry in catalogue.entries(kind):
+            if entry.plugin in plugins:
+                part = entry.offer.name
+                offers[part] = entry.offer
+                given = settings.get(part, {})
+                of_part = partial(_check_entry, kind, entry, given, catalogue)
+                checks.append((kind, part, of_part))
+    UnknownName.check("part of --set", settings, offers)
     for part, given in settings.items():
-        if part not in offers:
-            raise UnknownName("part of --set", part, offers)
         build(offers[part].config, given, part)
-    if world:
-        catalogue.find("environment", world)
 
-    def checks() -> Iterator[Checked]:
-        for record in records:
-            begun(f"plugin {record.name}")
-            yield _checked("plugin", record.name, partial(_check_module, record))
-        for kind, entry in entries:
-            part = entry.offer.name
-            given = settings.get(part, {})
-            begun(f"{kind.replace('_', ' ')} {part}")
-            check = partial(_check_entry, kind, entry, given, catalogue, world)
-            yield _checked(kind, part, check)
-
-    # The request is checked now, the parts one by one as the caller asks for them.
-    return checks()
+    for done, (kind, part, check) in enumerate(checks):
+        what = f"{kind.replace('_', ' ')} {part}"
+        watch(Progress("checks", done, len(checks), what))
+        yield _checked(kind, part, check)
 
 
 def check_part(
@@ -135,7 +134,6 @@ def check_part(
     config: object,
     folder: Path,
     catalogue: Catalogue,
-    world: str = "",
 ) -> str:
     """Check one part.
 
@@ -144,8 +142,7 @@ def check_part(
         entry: its offer.
         config: its configuration.
         folder: an empty folder to work in.
-        catalogue: the installed parts.
-        world: the environment for an agent, see `check_distribution`.
+        catalogue: the installed parts, among them a world for an agent.
 
     Returns:
         What a user should know of the part; empty in most cases.
@@ -165,7 +162,7 @@ def check_part(
     if kind == "environment":
         check_environment(make, actions=FREE_TEXT, gives=offer.gives)
     elif kind == "agent":
-        check_agent(make, environment=_world_for(entry, config, catalogue, world))
+        check_agent(make, environment=_world_for(entry, config, catalogue))
     elif kind == "language_model":
         _check_model(make, offer)
     elif kind == "reporter":
@@ -208,28 +205,24 @@ OTHERS: Mapping[str, Callable[[Callable[[], Any]], None]] = {
 
 
 def _world_for(
-    agent: Entry, config: object, catalogue: Catalogue, world: str
+    agent: Entry, config: object, catalogue: Catalogue
 ) -> Callable[[], Environment]:
     """An environment that gives what the agent needs.
+
+    The first is of the agent's own plugin, then of the kit, then any.
 
     Raises:
         CannotBeMade: there is none.
     """
     needed = (agent.offer.needs | agent.offer.needs_for(config)) - NOT_OF_WORLDS
-    if world:
-        candidates: list[AnyOffer] = [catalogue.find("environment", world).offer]
-        where = f"environment {world!r} does not give"
-    else:
-        installed = catalogue.entries("environment")
-        own = [each.offer for each in installed if each.plugin == agent.plugin]
-        others = [each.offer for each in installed]
-        candidates = [*own, *kit.gde_environments(), *others]
-        where = "no environment here gives"
-    for offer in candidates:
+    installed = catalogue.entries("environment")
+    own = [each.offer for each in installed if each.plugin == agent.plugin]
+    others = [each.offer for each in installed]
+    for offer in (*own, *kit.gde_environments(), *others):
         if needed <= implied(offer.gives) and not offer.missing():
             with suppress(CannotBeMade):
                 return partial(offer.made, _config(offer, {}), PlainContext())
-    raise CannotBeMade(f"{where} {', '.join(sorted(needed))}")
+    raise CannotBeMade(f"no environment here gives {', '.join(sorted(needed))}")
 
 
 def _records(name: str, catalogue: Catalogue) -> list[PluginRecord]:
@@ -266,18 +259,14 @@ def _check_module(record: PluginRecord) -> str:
 
 
 def _check_entry(
-    kind: str,
-    entry: Entry,
-    given: Mapping[str, Json],
-    catalogue: Catalogue,
-    world: str,
+    kind: str, entry: Entry, given: Mapping[str, Json], catalogue: Catalogue
 ) -> str:
     missing = entry.offer.missing()
     if missing:
         raise CannotBeMade(f"without {', '.join(missing)}: {entry.install}")
     config = _config(entry.offer, given)
     with TemporaryDirectory(prefix="gde-check-") as folder:
-        return check_part(kind, entry, config, Path(folder), catalogue, world)
+        return check_part(kind, entry, config, Path(folder), catalogue)
 
 
 def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
@@ -286,12 +275,10 @@ def _config(offer: AnyOffer, given: Mapping[str, Json]) -> Any:
     Raises:
         CannotBeMade: a field has no default and is not given.
     """
-    for name in required_fields(offer.config):
-        if name not in given:
-            raise CannotBeMade(
-                f"{name} has no default: --set {offer.name}.{name}=VALUE"
-            )
-    return build(offer.config, given, offer.name)
+    try:
+        return build(offer.config, given, offer.name)
+    except ConfigError as error:
+        raise CannotBeMade(str(error)) from error
 
 
 def _checked(kind: str, name: str, check: Callable[[], str]) -> Checked:

@@ -3,13 +3,10 @@ broken.
 """
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 from commands import Gde
-
-from gde.cli.progress import waiting
 
 PLUGIN = """
 from gde import NoConfig, Offer, hookimpl
@@ -65,23 +62,6 @@ def test_what_is_installed_without_a_plugin_is_said_to_have_none(gde: Gde) -> No
         == "gde: pytest is installed and registers no plugin: wanted entry points of the group 'gde'\n"
     )
     assert done.returncode == 2
-
-
-def test_a_long_check_is_told_of_while_it_lasts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[str] = []
-    monkeypatch.setattr("gde.cli.progress.say", told.append)
-    monkeypatch.setattr("gde.cli.progress.LINE_EVERY", 0.02)
-    with waiting(quiet=False) as begun:
-        begun("environment slow")
-        time.sleep(0.2)
-    assert told and set(told) == {"environment slow (0 s)"}
-    with waiting(quiet=True):
-        time.sleep(0.1)
-    before = len(told)
-    time.sleep(0.1)
-    assert len(told) == before
 
 
 def test_an_environment_is_checked_without_a_run(gde: Gde, tmp_path: Path) -> None:
