@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
-from gde.data.result import Measurement
+from gde.data.result import Identity, Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import adjusted, holm
 from gde.reporting.findings import Beside, Probed, headlines, probed
@@ -17,12 +17,12 @@ from gde.reporting.wording import (
     bounds,
     difference_quantity,
     inline,
-    labels_text,
     listed,
     number,
     place_text,
     plural,
     quantity,
+    titled,
 )
 
 LISTED = 3
@@ -50,32 +50,25 @@ def contended(found: Comparison) -> list[Contended]:
     return [*_of_metrics(found), *_of_probes(found)]
 
 
-def _of_metrics(found: Comparison) -> list[Contended]:
+def _of_metrics(found: Comparison) -> Iterator[Contended]:
     # The first variant that has a number gives its measure: the same parts measure all
     # variants.
-    examples: dict[tuple[str, str], tuple[Measure, Measurement]] = {}
-    for result in found.results.values():
+    examples: dict[Identity, tuple[Measure, Measurement]] = {}
+    numbers: dict[str, dict[Identity, Measurement]] = {}
+    for name, result in found.results.items():
+        numbers[name] = {one.identity: one for one in result.measurements}
         for finding in headlines(result):
-            for one in finding.numbers:
-                # The verdict of a sentence is a label that differs between variants.
-                if finding.measure.sentence:
-                    continue
-                key = (one.name, labels_text(one.where))
-                examples.setdefault(key, (finding.measure, one))
+            # The verdict of a sentence is a label that differs between variants.
+            if not finding.measure.sentence:
+                for one in finding.numbers:
+                    examples.setdefault(one.identity, (finding.measure, one))
 
-    listed = []
-    for measure, example in examples.values():
-        title, rest = measure.titled(example.where)
-        if rest:
-            title = f"{title}: {labels_text(rest)}"
-
-        numbers: dict[str, Measurement | None] = dict.fromkeys(found.results)
-        for name, result in found.results.items():
-            for one in result.measurements:
-                if one.name == example.name and one.where == example.where:
-                    numbers[name] = one
-        listed.append(Contended(measure=measure, title=title, numbers=numbers))
-    return listed
+    for identity, (measure, example) in examples.items():
+        yield Contended(
+            measure=measure,
+            title=titled(measure, example.where),
+            numbers={name: own.get(identity) for name, own in numbers.items()},
+        )
 
 
 def _of_probes(found: Comparison) -> Iterator[Contended]:
@@ -213,11 +206,8 @@ def verdicts(found: Comparison) -> list[str]:
             is_headline = row.name in names and not row.where
             if is_headline and row.p is not None and row.p < CLEAR:
                 clear.append((row.p, _sentence(row, *found.pair(one))))
-    clear.sort()
-
-    if not clear:
-        return ["No headline differs clearly between any two variants."]
-    return [sentence for _, sentence in clear]
+    none = "No headline differs clearly between any two variants."
+    return [sentence for _, sentence in sorted(clear)] or [none]
 
 
 def pair_finding(one: Compared) -> str:

@@ -32,6 +32,7 @@ from gde.reporting.wording import (
     listed,
     plural,
     quantity,
+    titled,
     values_text,
 )
 from gde.stages.learning import EARLY
@@ -187,9 +188,7 @@ def _ranging(one: Finding, result: Result) -> str:
 def _first(one: Finding) -> str:
     """Title and number; of several numbers the best and the next."""
     best, *others = one.numbers
-    title, rest = one.measure.titled(best.where)
-    label = f": {labels_text(rest)}" if rest else ""
-    text = f"{inline(title)}{label} {_value(best)}"
+    text = f"{inline(titled(one.measure, best.where))} {_value(best)}"
     if not others or others[0].value is None:
         return text
     return f"{text}, next {values_text(others[0].where)} {_value(others[0])}"

@@ -28,6 +28,7 @@ from gde.reporting.wording import (
     labels_text,
     number,
     quantity,
+    titled,
     verdict_text,
 )
 
@@ -167,9 +168,7 @@ def is_judged(of: Subject) -> bool:
 def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:
     for one in finding.numbers[:RIVALS]:
         where = {key: value for key, value in one.where.items() if value != NONE}
-        title, rest = finding.measure.titled(where)
-        if rest:
-            title = f"{title}: {labels_text(rest)}"
+        title = titled(finding.measure, where)
         row = row_of(title, among_baselines(one, finding.measure, result))
         if row.word and not judged:
             mark, word = FEW

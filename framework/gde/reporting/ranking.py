@@ -7,7 +7,7 @@ from gde.comparisons.comparison import Comparison
 from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
 from gde.data.verdict import Verdict
-from gde.reporting.asked import agent_model, agent_text, amount, money, seconds_text
+from gde.reporting.asked import agent_text, amount, money, seconds_text
 from gde.reporting.wording import (
     SPACE,
     bounds,
@@ -31,8 +31,6 @@ class Line:
     variant: str
     agent: str
     """The agent with its language model."""
-    model: str
-    """The language model alone; empty for none."""
     settings: tuple[str, ...]
     """In the order of the ranking's; empty for one that it does not have."""
     value: str
@@ -130,7 +128,6 @@ def _line(
         rank=ABSENT if one.rank is None else str(one.rank),
         variant=one.variant,
         agent=agent_text(result.subject, result.models),
-        model=agent_model(result.subject, result.models),
         settings=tuple(differing.get(key, "") for key in settings),
         value=value,
         interval=interval,

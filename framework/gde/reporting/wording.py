@@ -218,6 +218,12 @@ def labels_text(labels: Labels) -> str:
     return ", ".join(phrases)
 
 
+def titled(measure: Measure, where: Labels) -> str:
+    """The title of a number, and those labels that it does not have itself."""
+    title, rest = measure.titled(where)
+    return f"{title}: {labels_text(rest)}" if rest else title
+
+
 def values_text(labels: Labels) -> str:
     """The values of labels alone, e.g. the name of a rival."""
     return " ".join(map(str, labels.values()))

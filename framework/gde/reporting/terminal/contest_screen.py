@@ -90,85 +90,64 @@ def _ranking(ranked: Ranking, width: int) -> list[str]:
         note = PER_EPISODE if ranked.has_costs else f"{PER_EPISODE}; {NO_PRICE}"
 
     rows = [[*columns], *(_numbers(one)[: len(columns)] for one in shown)]
-    told, left_out = _with_settings(rows, ranked, shown, width)
-    lines = [shorten(ranked.title, width, placeholder=CUT), *_table(told, shown, width)]
+    # Settings stand behind the names, as far as they fit.
+    n_told = 0
+    left_out = []
+    settings = zip(ranked.settings, *(one.settings for one in shown), strict=True)
+    for column in settings:
+        wider = []
+        for row, cell in zip(rows, column, strict=True):
+            wider.append([*row[:n_told], cell, *row[n_told:]])
+        if _room(wider, width) >= LEAST:
+            rows = wider
+            n_told += 1
+        else:
+            left_out.append(column[0])
+
+    lines = [shorten(ranked.title, width, placeholder=CUT), *_table(rows, shown, width)]
     if left_out:
         others = f"they also differ in {', '.join(left_out)}"
         lines.append(shorten(others, width - len(CUT), placeholder=CUT))
     more = len(ranked.lines) - len(shown)
     if more:
         lines.append(f"and {plural(more, 'more variant')}: --json")
-    if note:
-        lines.append(note)
-    return lines
-
-
-def _with_settings(
-    rows: Sequence[Sequence[str]],
-    ranked: Ranking,
-    shown: Sequence[Line],
-    width: int,
-) -> tuple[list[list[str]], list[str]]:
-    """The rows behind as many settings as the width holds, and the other settings."""
-    room = width - len(RANK) - LEAST - sum(1 + each for each in _widths(rows))
-    columns = []
-    left_out = []
-    for setting, *values in zip(
-        ranked.settings, *(one.settings for one in shown), strict=True
-    ):
-        room -= 1 + max(map(len, [setting, *values]))
-        if room < 0:
-            left_out.append(setting)
-        else:
-            columns.append([setting, *values])
-    told = zip(*columns, strict=True) if columns else [()] * len(rows)
-    return [[*cells, *row] for cells, row in zip(told, rows, strict=True)], left_out
+    return [*lines, note] if note else lines
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(len, column)) for column in zip(*rows, strict=True)]
 
 
+def _room(rows: Sequence[Sequence[str]], width: int, gap: int = 1) -> int:
+    """Columns that the cells leave for the names of variants."""
+    return width - len(RANK) - sum(gap + each for each in _widths(rows))
+
+
 def _table(
-    rows: Sequence[Sequence[str]], shown: Sequence[Line], screen: int
+    rows: Sequence[Sequence[str]], shown: Sequence[Line], width: int
 ) -> list[str]:
     """Rank and name of each variant, and the cells of the rows flush right.
 
     Args:
         rows: names of the columns, then the cells of each variant.
         shown: the variants.
-        screen: columns of the terminal.
+        width: columns of the terminal.
     """
+    # Two blanks between columns where they fit.
+    gap = 2 if _room(rows, width, 2) >= LEAST else 1
+    room = min(max(len(one.variant) for one in shown), _room(rows, width, gap))
+    heads = [" " * (len(RANK) + room)]
+    for one in shown:
+        # Names of variants differ at their ends.
+        name = cut(one.variant[::-1], room)[::-1]
+        heads.append(f"{one.rank.rjust(len(RANK) - 1)} {name.ljust(room)}")
+
     widths = _widths(rows)
-
-    # Names get what the numbers leave; two blanks between columns where they fit.
-    longest = max(len(one.variant) for one in shown)
-    left = screen - len(RANK) - sum(widths)
-    gap = 2 if left - 2 * len(widths) >= min(longest, LEAST) else 1
-    width = min(longest, left - gap * len(widths))
-
-    heads = [" " * (len(RANK) + width)]
-    for one, name in zip(shown, _names(shown, width), strict=True):
-        heads.append(f"{one.rank.rjust(len(RANK) - 1)} {name.ljust(width)}")
-
     lines = []
     for head, row in zip(heads, rows, strict=True):
         cells = [text.rjust(each) for text, each in zip(row, widths, strict=True)]
         lines.append((" " * gap).join([head, *cells]))
     return lines
-
-
-def _names(shown: Sequence[Line], width: int) -> list[str]:
-    """The variants by their names, or where these are too long by their models."""
-    names = [one.variant for one in shown]
-    models = [one.model for one in shown]
-    if max(map(len, names)) <= width:
-        return names
-    if len({model[: width - 1] for model in models}) == len(shown):
-        return [cut(model, width) for model in models]
-
-    # Names of variants differ at their ends.
-    return [cut(name[::-1], width)[::-1] for name in names]
 
 
 def _numbers(one: Line) -> list[str]:
