@@ -58,7 +58,6 @@ REFUSAL = re.compile(
     r"|i['\u2019]m (?:unable|not able)\b|as an ai\b)",
     re.IGNORECASE,
 )
-LEFT_IN = "the server left a token of its format in the answer"
 SHOWN = 80
 """Characters of an answer that a reason quotes."""
 LISTED = 8
@@ -79,8 +78,6 @@ class Reading:
     reason: str = ""
     named: str = ""
     """The text in the place of the action, where that is inadmissible."""
-    left_in: bool = False
-    """Whether a server left tokens of its format in the answer."""
 
     @classmethod
     def failed(cls, status: Status, reason: str) -> "Reading":
@@ -90,9 +87,7 @@ class Reading:
     @property
     def note(self) -> str:
         """For the detail of a decision; empty for the form asked for."""
-        if self.rule:
-            return f"{NOTE}{self.rule}"
-        return LEFT_IN if self.left_in else ""
+        return f"{NOTE}{self.rule}" if self.rule else ""
 
     def decision(self, completion: Completion) -> Decision:
         """The decision for the action, or the unusable one."""
@@ -132,8 +127,6 @@ def read_answer(
         return _cut(completion)
     text = own_turn(completion.text) if actions is not None else completion.text
     exact = _exact(text, actions, form)
-    if exact and exact.action is not None:
-        exact = replace(exact, left_in=text != completion.text)
     if exact and (exact.action is not None or strict):
         return exact
 

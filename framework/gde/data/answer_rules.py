@@ -41,15 +41,8 @@ MARKER = re.compile(
     re.IGNORECASE,
 )
 """`Action: X`, `**Action:** X`, `action = X`, `Action 1: X`, `the action is: X`."""
-COMMAND = re.compile(
-    rf"^[ \t>#-]*(?P<lead>[*_`]*)(?:{KEY})\b(?:[ \t]+\d+)?[*_`]*[ \t]*[:=][*_]*[ \t]*(?P<line>[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A marker at the beginning of a line, where any text may be an action."""
 APART = re.compile(r"(?:[\s,\[\]*_`\"'>#{}-]|</?tool_call>|\b(?:or|oder|ou)\b)*")
 """What may stand between two actions that are named equally."""
-FENCED = re.compile(r"```[\w-]*[ \t]*\n(?P<inner>.*?)\n?[ \t]*```", re.DOTALL)
-BLANK_LINE = re.compile(r"\n[ \t]*(?:\n|\Z)")
 COLON = re.compile(r":\s+|[:\uff1a](?=[\u3040-\uffff])")
 BECAUSE = re.compile(r",?\s+(?:because|since|as|so that)\b|\s+-+\s+", re.IGNORECASE)
 MOST_WORDS = 3
@@ -81,7 +74,7 @@ def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:
     """The texts that the answer names equally by this rule; none where it does not fit.
 
     Args:
-        rule: where any text may be an action, only `json` and `marker` find some.
+        rule: where any text may be an action, only `json` finds some.
         text: the answer.
         actions: the admissible actions; None for any text.
     """
@@ -93,7 +86,7 @@ def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:
                 if equal_to(one.text, actions or ())
             ]
         case "marker":
-            named = markers(text) if actions is not None else commands(text)
+            named = markers(text) if actions is not None else []
         case "whole answer":
             return [text] if actions and equal_to(text, actions) else []
         case "first line":
@@ -131,30 +124,6 @@ def ends_with_object(text: str) -> bool:
 def markers(text: str) -> list[Named]:
     """The rest of the line after each marker, or else the next line."""
     return [_marked(text, found) for found in MARKER.finditer(text)]
-
-
-def commands(text: str) -> list[Named]:
-    """As `markers`, where any text may be an action.
-
-    A command of several lines is read in a code fence alone: without one, nothing tells
-    where it ends.
-    """
-    named = []
-    for found in COMMAND.finditer(text):
-        following = COMMAND.search(text, found.end())
-        rest = text[found.start("line") : following.start() if following else None]
-        begin = found.start("line") + len(rest) - len(rest.lstrip())
-        rest = rest.strip()
-
-        fenced = FENCED.match(rest)
-        paragraph = fenced[0] if fenced else BLANK_LINE.split(rest, maxsplit=1)[0]
-        end = begin + len(paragraph)
-        if fenced:
-            named.append(Named(fenced["inner"], found.start(), end))
-        elif "\n" not in paragraph:
-            command = paragraph.removesuffix(found["lead"])
-            named.append(Named(_unquoted(command), found.start(), end))
-    return named
 
 
 def last_line(text: str) -> str:
@@ -255,16 +224,6 @@ def _marked(text: str, found: re.Match[str]) -> Named:
         line = below["line"]
         end = below.end()
     return Named(line, found.start(), end)
-
-
-def _unquoted(command: str) -> str:
-    """The command without the quotes around all of it."""
-    for mark in ("**", "`", '"', "'"):
-        inner = command.removeprefix(mark).removesuffix(mark)
-        is_around = len(command) - len(inner) == 2 * len(mark)
-        if is_around and mark not in inner:
-            return inner
-    return command
 
 
 def _last_group(text: str, named: Sequence[Named]) -> list[str]:
