@@ -28,7 +28,6 @@ def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -
     must_measure = evidence is not None
     evidence = evidence or sample_evidence()
     metric = make()
-    promise(callable(metric), f"a metric must be callable, got {metric!r}")
 
     first = _measured(metric, evidence, "evidence")
     promise(

@@ -17,7 +17,12 @@ from gde.data.activations import (
 from gde.data.completion import ChatRequest, Completion
 from gde.errors import CannotReplay, GdeError
 from gde.parts.language_model import Retokenizer, WhiteBox
-from gde.testing.interventions import check_steered_replays, complete_all
+from gde.testing.interventions import (
+    check_steered_replays,
+    complete_all,
+    steered,
+    takes_interventions,
+)
 from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import (
     promise,
@@ -55,7 +60,10 @@ def check_white_box(
 
     asked = asked or requests()
     sequences = [_sequence(each) for each in asyncio.run(complete_all(model, asked))]
-    _check_capture(model, sequences)
+    batch = [*sequences]
+    if takes_interventions(model, asked[0]):
+        batch.append(steered(model, sequences[0]))
+    _check_capture(model, batch)
     _check_tokenize(model)
     _check_untrained(model, sequences)
     if isinstance(model, Retokenizer):
@@ -84,7 +92,7 @@ def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
     request = CaptureRequest(layers=(EMBEDDING, 0, last))
     # One sequence lacks a position.
     shorter = replace(sequences[0], positions={"pre": sequences[0].positions["pre"]})
-    sequences = [*sequences, shorter]
+    sequences = [shorter, *sequences]
     together = model.capture(sequences, request)
     promise_equal(
         len(together), len(sequences), "capture must give one record for each sequence"

@@ -427,8 +427,8 @@ def test_worlds_of_one_id_are_one_world() -> None:
         return World(id="same")
 
     for world, promise in (
-        (nameless, "must be the same, 'same' is not"),
-        (mute, "must begin alike, 'same' does not"),
+        (nameless, "be the same and begin alike, 'same' does not"),
+        (mute, "be the same and begin alike, 'same' does not"),
     ):
         with caught(world.__name__, promise):
             check_environment(

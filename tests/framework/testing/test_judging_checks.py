@@ -87,7 +87,7 @@ BROKEN_METRICS: dict[str, tuple[Callable[[], Any], str]] = {
     "by_chance": (by_chance, "another object"),
     "divides": (lambda: divides, "must not raise on evidence without trajectories"),
     "silent": (fixed(()), "must measure something"),
-    "three": (lambda: 3, "must be callable"),
+    "three": (lambda: 3, "must not raise on evidence"),
 }
 
 

@@ -483,13 +483,13 @@ class ChangesBelow(PlantedModel):
 
 
 class MixesInterventions(PlantedModel):
-    """Changes every sequence of a batch as it changes the second."""
+    """Changes every sequence of a batch as it changes the last."""
 
     def capture(
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
-        if len(sequences) == 2:
-            changes = sequences[1].interventions
+        if len(sequences) > 1:
+            changes = sequences[-1].interventions
             sequences = [replace(each, interventions=changes) for each in sequences]
         return super().capture(sequences, request)
 
@@ -604,7 +604,7 @@ BROKEN_BOXES = [
     (ChangesWhatComesBefore, "must not change tokens before the position"),
     (ChangesItsLayerAlone, "must change the layers above"),
     (ChangesBelow, "must not change layers below"),
-    (MixesInterventions, "a replay with interventions must give the same"),
+    (MixesInterventions, "same activations in any batch"),
     (RefusesToAnswerAlone, "must refuse them in a replay"),
     (
         ReplaysAtAnyPosition,

@@ -401,7 +401,7 @@ BROKEN = [
     (coded(0.5, 0.5, of_fit=True), "must not depend on the fit"),
     (with_readout(Normalising), "must not depend on other rows"),
     (with_readout(Doubling), "must be float32"),
-    (with_readout(Forgetful), "what the probe has learned"),
+    (with_readout(Forgetful), "load must make a readout of stored arrays"),
     (with_readout(Short), "one row for each input row"),
 ]
 

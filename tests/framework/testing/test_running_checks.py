@@ -61,7 +61,7 @@ class Swallows(Backwards):
 BROKEN_EXECUTORS = [
     (NoWorkers, "at least 1, got 0"),
     (SkipsOne, "for every item once"),
-    (OrderMatters, "order of the items"),
+    (OrderMatters, "for every item once, in any order"),
     (AlwaysOne, "map over nothing"),
     (Swallows, "raise what the job raises"),
     (object, "must have map, workers"),
