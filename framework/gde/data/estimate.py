@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,25 +34,23 @@ class Estimate:
         return self.prompt_tokens + self.answer_tokens
 
 
+AMOUNTS = (
+    "episodes",
+    "calls",
+    "prompt_tokens",
+    "answer_tokens",
+    "seconds",
+    "cost",
+)
+
+
 def together(estimates: Iterable[Estimate]) -> Estimate:
     """Add up what several parts ask; an amount is None where a part's is not known."""
     parts = list(estimates)
 
-    def added(name: str) -> float | None:
+    def added(name: str) -> Any:
         amounts = [getattr(part, name) for part in parts]
         return None if None in amounts else sum(amounts)
 
-    def counted(name: str) -> int | None:
-        amount = added(name)
-        return None if amount is None else int(amount)
-
-    return Estimate(
-        plan="",
-        part="together",
-        episodes=sum(part.episodes for part in parts),
-        calls=counted("calls"),
-        prompt_tokens=counted("prompt_tokens"),
-        answer_tokens=counted("answer_tokens"),
-        seconds=added("seconds"),
-        cost=added("cost"),
-    )
+    amounts = {name: added(name) for name in AMOUNTS}
+    return Estimate(plan="", part="together", **amounts)

@@ -1,8 +1,9 @@
 """What a run asked of its language models, and what the answers took."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
+from itertools import chain
 
 AGENT = "agent"
 """The kind of part on whose behalf episodes ask."""
@@ -51,6 +52,9 @@ class Usage:
         return self.prompt_tokens + self.answer_tokens
 
 
+COUNTS = [one.name for one in fields(Usage) if one.default == 0]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelUse:
     """A language model, as one part of a run asked it."""
@@ -84,16 +88,11 @@ class ModelUse:
 def total(usages: Iterable[Usage]) -> Usage:
     """The sum; without a cost if one of them has none."""
     each = list(usages)
+    counts = {name: sum(getattr(one, name) for one in each) for name in COUNTS}
     costs = [one.cost for one in each if one.cost is not None]
     seconds = [one.seconds for one in each if one.seconds is not None]
     return Usage(
-        calls=sum(one.calls for one in each),
-        unsettled=sum(one.unsettled for one in each),
-        cached=sum(one.cached for one in each),
-        prompt_tokens=sum(one.prompt_tokens for one in each),
-        prompt_cached=sum(one.prompt_cached for one in each),
-        answer_tokens=sum(one.answer_tokens for one in each),
-        untold=sum(one.untold for one in each),
+        **counts,
         seconds=sum(seconds) if seconds else None,
         cost=sum(costs) if each and len(costs) == len(each) else None,
     )
@@ -109,15 +108,20 @@ def merged(uses: Iterable[ModelUse]) -> list[ModelUse]:
             found[place] = one
             continue
 
-        served = dict(known.served)
-        for told, values in one.served.items():
-            served[told] = tuple(dict.fromkeys([*served.get(told, ()), *values]))
+        served = {
+            told: _distinct(known.served.get(told, ()), one.served.get(told, ()))
+            for told in (*known.served, *one.served)
+        }
         days = sorted([*known.days, *one.days])
         found[place] = replace(
             known,
-            answered_by=tuple(dict.fromkeys([*known.answered_by, *one.answered_by])),
+            answered_by=_distinct(known.answered_by, one.answered_by),
             served=served,
             days=tuple(days[:1] + days[-1:]),
             usage=total([known.usage, one.usage]),
         )
     return list(found.values())
+
+
+def _distinct(*texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain(*texts)))
