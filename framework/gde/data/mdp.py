@@ -148,15 +148,11 @@ class TabularMDP:
                 )
 
             sums = matrix @ np.ones(S)
-            off = np.abs(sums - 1)
-            # Written so that NaN, which fails every comparison, is refused.
-            rows_sum_to_one = off.max(initial=0) <= TOLERANCE
-            none_is_negative = matrix.data.min(initial=0) >= 0
-            if rows_sum_to_one and none_is_negative:
-                continue
-
             least = matrix.min(axis=1).toarray().ravel()
-            right = (off <= TOLERANCE) & (least >= 0)
+            # Written so that NaN, which fails every comparison, is refused.
+            right = (np.abs(sums - 1) <= TOLERANCE) & (least >= 0)
+            if right.all():
+                continue
             first_wrong = int(right.argmin())
             raise ValueError(
                 f"transition[{a}] row {first_wrong} must be probabilities that sum to one"

@@ -1,16 +1,13 @@
 """The check of environments (`gde.parts.environment`)."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any
 
-import numpy as np
-
 from gde.data.goals import Goals
 from gde.data.mdp import TabularMDP
-from gde.data.observation import Observation, Outcome, State, Task, World
+from gde.data.observation import Outcome, State, World
 from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import (
@@ -24,32 +21,19 @@ from gde.parts.environment import (
     HasWorlds,
 )
 from gde.parts.snapshots import Restorable, restorable
-from gde.seeding import generator
 from gde.testing.promises import (
     calling,
     promise,
     promise_equal,
-    promise_json,
     promise_protocol,
     promise_raises,
 )
 from gde.testing.simulator import check_simulator
 from gde.testing.view import check_view
+from gde.testing.walk import Walk, check_outcome, states_of, walk_at_random
 
 NO_ACTION = "no such action \u2205"
 FREE_TEXTS = (NO_ACTION, "a first line\n\n\ta third one\r\n", "long" * 25_000)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Walk:
-    """Everything that one random walk shows."""
-
-    first: Observation
-    task: Task
-    world: World
-    actions: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
-    states: tuple[State, ...]
 
 
 def check_environment(
@@ -77,16 +61,16 @@ def check_environment(
     kinds: set[tuple[str, ...]] = set()
     worlds: dict[str, tuple[World, str]] = {}
     for seed in seeds:
-        walk = _walk(environment, seed, turns, actions)
+        walk = walk_at_random(environment, seed, turns, actions)
         _check_end(environment, walk)
-        again = _walk(environment, seed, turns, actions)
+        again = walk_at_random(environment, seed, turns, actions)
         promise_equal(
             walk,
             again,
             f"seed {seed}: the same seed and actions must give the same episode after another reset",
         )
         second = make()
-        elsewhere = _walk(second, seed, turns, actions)
+        elsewhere = walk_at_random(second, seed, turns, actions)
         promise_equal(
             walk,
             elsewhere,
@@ -118,86 +102,7 @@ def check_environment(
         check_simulator(make, seeds, turns, actions)
 
 
-def _walk(
-    environment: Environment, seed: int, turns: int, actions: Sequence[str]
-) -> _Walk:
-    """Take random actions, and check what the environment shows on the way."""
-    first = environment.reset(seed)
-    task = environment.task()
-    world = environment.world()
-    promise(task.horizon >= 1, f"task().horizon must be at least 1, got {task.horizon}")
-    promise(task.objective, "task().objective must say what the agent is to do")
-    promise(world.id, "world().id must name the world: averages are taken over worlds")
-    promise_json(world.facts, "world().facts")
-    promise_json(world.labels, "world().labels")
-
-    rng = generator(seed, "walk")
-    states = _state(environment)
-    taken: list[str] = []
-    outcomes: list[Outcome] = []
-    observation = first
-    for _ in range(turns):
-        _check_observation(observation)
-        choices = observation.actions or tuple(actions) or task.actions
-        promise(
-            choices,
-            "an observation without actions needs `actions` to try, given to check_environment",
-        )
-        action = str(rng.choice(choices or ()))
-        outcome = environment.step(action)
-        _check_outcome(outcome)
-        promise_equal(
-            world, environment.world(), "world() must stay the same during an episode"
-        )
-        taken.append(action)
-        outcomes.append(outcome)
-        states += _state(environment)
-        observation = outcome.observation
-        if outcome.terminated or outcome.truncated:
-            break
-    return _Walk(
-        first=first,
-        task=task,
-        world=world,
-        actions=tuple(taken),
-        outcomes=tuple(outcomes),
-        states=tuple(states),
-    )
-
-
-def _state(environment: Environment) -> list[State]:
-    """The present state as the only element; empty for an environment without STATE."""
-    if not isinstance(environment, HasState):
-        return []
-    state = environment.state()
-    promise_json(state.facts, "state().facts")
-    promise_equal(state, environment.state(), "state() must not change the world")
-    return [state]
-
-
-def _check_observation(observation: Observation) -> None:
-    promise(
-        isinstance(observation, Observation),
-        f"reset must return an Observation, got {observation!r}",
-    )
-    actions = observation.actions
-    if actions is not None:
-        promise(
-            len(set(actions)) == len(actions) > 0,
-            f"an observation must list distinct actions, or None; got {actions!r}",
-        )
-
-
-def _check_outcome(outcome: Outcome) -> None:
-    promise(
-        isinstance(outcome, Outcome), f"step must return an Outcome, got {outcome!r}"
-    )
-    promise(
-        np.isfinite(outcome.reward), f"a reward must be finite, got {outcome.reward}"
-    )
-
-
-def _check_end(environment: Environment, walk: _Walk) -> None:
+def _check_end(environment: Environment, walk: Walk) -> None:
     last = walk.outcomes[-1]
     if last.terminated and last.observation.actions:
         with promise_raises(
@@ -217,10 +122,10 @@ def _check_rejects(environment: Environment, seed: int) -> None:
     for text in FREE_TEXTS:
         environment.reset(seed)
         promised = f"where no actions are listed, step must take any text, e.g. {text[:20]!r}, {len(text)} characters"
-        _check_outcome(calling(partial(environment.step, text), promised))
+        check_outcome(calling(partial(environment.step, text), promised))
 
 
-def _check_snapshot(environment: Restorable, seed: int, walk: _Walk) -> None:
+def _check_snapshot(environment: Restorable, seed: int, walk: Walk) -> None:
     """Go back from the end of the walk to its middle and repeat the second half."""
     middle = len(walk.actions) // 2
     shown = environment.reset(seed)
@@ -270,7 +175,7 @@ def _check_worlds(environment: HasWorlds, second: Environment) -> None:
     second.close()
 
 
-def _check_identity(known: dict[str, tuple[World, str]], walk: _Walk) -> None:
+def _check_identity(known: dict[str, tuple[World, str]], walk: Walk) -> None:
     """Different worlds need different ids, because averages are taken over worlds."""
     world = walk.world
     # Where nothing is told of a world, its beginning tells it from others.
@@ -284,7 +189,7 @@ def _check_identity(known: dict[str, tuple[World, str]], walk: _Walk) -> None:
 
 # The environments below have a capability beside `Environment`, for which there is no
 # type.
-def _check_optimum(environment: Any, seed: int, walk: _Walk) -> None:
+def _check_optimum(environment: Any, seed: int, walk: Walk) -> None:
     observation = environment.reset(seed)
     for action in walk.actions:
         optimum = environment.optimum()
@@ -316,7 +221,7 @@ def _check_goals(environment: Any, seed: int) -> None:
     """Begin again with each goal: the goal changes, and what it was drawn from stays."""
     shown = environment.reset(seed)
     world = environment.world()
-    state = _state(environment)
+    state = states_of(environment)
     try:
         goals: Goals = environment.goals()
     except GdeError:
@@ -339,7 +244,7 @@ def _check_goals(environment: Any, seed: int) -> None:
         promise_equal(
             again.actions, shown.actions, "set_goal must leave the first actions"
         )
-    same = again, environment.world(), _state(environment)
+    same = again, environment.world(), states_of(environment)
     promise_equal(
         same,
         (shown, world, state),
@@ -347,7 +252,7 @@ def _check_goals(environment: Any, seed: int) -> None:
     )
 
 
-def _check_model(environment: Any, seed: int, walk: _Walk) -> None:
+def _check_model(environment: Any, seed: int, walk: Walk) -> None:
     shown = environment.reset(seed)
     model = environment.mdp()
     before = _index(walk.states[0], model)

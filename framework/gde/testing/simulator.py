@@ -6,20 +6,19 @@ from functools import partial
 
 import numpy as np
 
-from gde.data.observation import Observation
 from gde.data.trajectory import EpisodeKey, Trajectory
-from gde.parts.environment import Environment, HasMDP, HasSimulator, HasState
+from gde.parts.environment import Environment, HasMDP, HasSimulator
 from gde.parts.snapshots import Restorable, restorable
-from gde.seeding import generator
 from gde.stages.hosting import Host
 from gde.stages.simulating import Copy, Simulation
 from gde.testing.promises import calling, promise, promise_equal, promise_protocol
+from gde.testing.walk import Walk, walk_at_random
 
 DICE = range(8)
 """Seeds of the private copies that try the same action."""
 APART = "actions in a private copy must not change the episode"
 FURTHER = 2
-"""Actions tried one after the other from the present state of the episode."""
+"""Next actions of the walk tried one after the other in the private copy."""
 
 
 def simulator(
@@ -68,70 +67,57 @@ def check_simulator(
     promise_protocol(make(), HasSimulator)
     differed = []
     for seed in seeds:
-        differed += asyncio.run(_walk(make, seed, turns, actions))
+        walk = walk_at_random(make(), seed, turns, actions)
+        differed += asyncio.run(_simulated(make, walk, seed))
     promise(
         not differed or any(differed),
         "after reseed, chance must follow from the new seed, not from the episode's",
     )
 
 
-async def _walk(
-    make: Callable[[], Environment], seed: int, turns: int, actions: Sequence[str]
+async def _simulated(
+    make: Callable[[], Environment], walk: Walk, seed: int
 ) -> list[bool]:
-    """Play an episode with a private copy, and the same episode without one.
+    """Repeat a walk beside a private copy, in which its next actions are tried.
 
     Returns:
         For each step that chance decides, whether its outcome depended on the dice.
     """
     episode = restorable(make())
-    apart = restorable(make())
     private = restorable(make())
-    rng = generator(seed, "walk")
-
-    def choose(observation: Observation) -> str:
-        choices = observation.actions or tuple(actions) or episode.task().actions
-        promise(
-            choices,
-            "an observation without actions needs `actions` to try, given to check_simulator",
-        )
-        return str(rng.choice(choices or ()))
-
-    observation = episode.reset(seed)
-    apart.reset(seed)
+    shown = episode.reset(seed)
     simulation = simulator(episode, private, seed)
     differed = []
-    for _ in range(turns):
+    for turn, action in enumerate(walk.actions):
         here = await simulation.present()
         promise_equal(
             here.observation,
-            observation,
+            shown,
             "a private copy must show the same observation as the episode",
         )
-        if isinstance(episode, HasState):
+        if walk.states:
             promise_equal(
                 here.state,
-                episode.state(),
+                walk.states[turn],
                 "a private copy must be in the same state as the episode",
             )
-        for _ in range(FURTHER):
-            if not here.over:
-                here = await simulation.step(here, choose(here.observation))
+        for further in walk.actions[turn : turn + FURTHER]:
+            known = here.observation.actions
+            if not here.over and (known is None or further in known):
+                here = await simulation.step(here, further)
 
-        action = choose(observation)
         if _is_random(episode, action):
-            shown = set()
+            texts = set()
             for dice in DICE:
                 thrown = simulator(episode, private, seed, dice)
                 after = await thrown.step(await thrown.present(), action)
-                shown.add(after.observation.text)
-            differed.append(len(shown) > 1)
+                texts.add(after.observation.text)
+            differed.append(len(texts) > 1)
 
         outcome = calling(partial(episode.step, action), APART)
-        promise_equal(outcome, calling(partial(apart.step, action), APART), APART)
-        observation = outcome.observation
-        if outcome.terminated or outcome.truncated:
-            break
-    for environment in (private, apart, episode):
+        promise_equal(outcome, walk.outcomes[turn], APART)
+        shown = outcome.observation
+    for environment in (private, episode):
         environment.close()
     return differed
 
