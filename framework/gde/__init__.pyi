@@ -86,7 +86,6 @@ from .parts.reward_model import RewardSource as RewardSource
 from .parts.reward_model import TruthReader as TruthReader
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
-from .reporting.notebook import summary as summary
 from .reporting.overview import overview as overview
 from .reporting.run import Run as Run
 from .reporting.run import compare as compare
