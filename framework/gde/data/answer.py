@@ -15,7 +15,6 @@ from typing import Literal
 from gde.data.action_names import meant
 from gde.data.answer_parts import LEFT_OPEN
 from gde.data.answer_rules import (
-    ASIDE,
     CONDITION,
     KEY,
     RULES,
@@ -277,13 +276,9 @@ def _after_thought(text: str, several_lines: bool) -> str | None:
 
 def _by_rule(rule: Rule, text: str, actions: Sequence[str] | None) -> Reading | None:
     """Read the action by one rule; None where the rule finds nothing."""
-    texts = find(rule, text, actions)
-    found = _distinct(texts, actions)
+    found = _distinct(find(rule, text, actions), actions)
     if not found:
         return None
-    if len(found) > 1 and actions is not None:
-        # "UP (RIGHT is a wall)"
-        found = _distinct([ASIDE.sub("", each) for each in texts], actions)
     if len(found) > 1:
         listed = " and ".join(quoted(each) for each in found[:LISTED])
         return Reading.failed("unparsable", f"the answer names {listed} equally")

@@ -28,13 +28,6 @@ OTHER_KEY = re.compile(
 """A key in the place of the key, for a text that is an action as a whole."""
 OBJECTS = 200
 """The last objects of an answer that are read."""
-FLAT = re.compile(r"\{[^{}]*(?:\}|\Z)")
-"""An object without inner ones, which need not be valid JSON."""
-MEMBER = re.compile(
-    rf"""(["']){KEY}\1\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*(?=[,}}]|\Z)""",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The key with its text in such an object, in quotes of JSON or Python."""
 MARKER = re.compile(
     rf"(?:\b(?:{KEY}|aktion|acción|azione|ação|действие)\b"
     rf"|动作|行动|行動|動作|행동)(?:[ \t]+\d+)?[\"'`*_ \t]*(?:is[ \t]*)?[:=][*_ \t]*(?P<line>[^\n]*)",
@@ -48,16 +41,12 @@ BECAUSE = re.compile(r",?\s+(?:because|since|as|so that)\b|\s+-+\s+", re.IGNOREC
 MOST_WORDS = 3
 """Words of an item of a list of actions."""
 NEWLINE = re.compile(r"\n")
-ASIDE = re.compile(r"\s*\([^()]*\)\W*\Z")
-PLACEHOLDER = re.compile(r"\s*<[^<>]*\s[^<>]*>\s*")
-"""The words of a form that is shown, such as <one of the actions>."""
 EXAMPLE = re.compile(
     r"\b(?:such as|e\.g\.|for example|(?:could|would|might|should|can|may) look like(?: this)?"
     r"|(?:example|prompt|question|instructions?)\b[^.!?\n]{0,30}\b(?:says?|shows?|gives?))\W*\Z",
     re.IGNORECASE,
 )
 CONDITION = re.compile(r"^\s*(?:else|elif)\b[^\n]*:\s*$", re.MULTILINE)
-BARE_QUOTE, ESCAPED_QUOTE = re.compile(r'(?<!\\)"'), r"\\\""
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -99,7 +88,7 @@ def find(rule: Rule, text: str, actions: Sequence[str] | None) -> list[str]:
 def _is_shown(text: str, named: Named) -> bool:
     """Whether a text only shows the form of an answer."""
     sentence = SENTENCE.split(text[: named.begin])[-1]
-    return bool(PLACEHOLDER.fullmatch(named.text) or EXAMPLE.search(sentence))
+    return bool(EXAMPLE.search(sentence))
 
 
 def objects(text: str, key: re.Pattern[str] = OWN_KEY) -> list[Named]:
@@ -162,8 +151,7 @@ def concluded(text: str, actions: Sequence[str]) -> list[str]:
     for pieces in (sentences, [] if "{" in line else COLON.split(line)):
         if len(pieces) > 1 and equal_to(pieces[-1], actions):
             return [pieces[-1]]
-    clauses = COLON.split(line, maxsplit=1)
-    for part in (line, clauses[0], *sentences[-1:]):
+    for part in (line, *sentences[-1:]):
         if found := meant(part, actions, prose=True):
             return found
     return []
@@ -175,16 +163,7 @@ def _object(text: str, place: int, key: re.Pattern[str]) -> tuple[list[str], int
         value, end = _DECODER.raw_decode(text, place)
         return [*_under_key(value, key)], end
     except (ValueError, RecursionError):
-        pass
-    flat = FLAT.match(text, place)
-    if flat is None:
         return [], place + 1
-    values = []
-    for member in MEMBER.finditer(flat[0]):
-        value = _quoted(member[2])
-        if value is not None:
-            values.append(value)
-    return values, flat.end()
 
 
 def _under_key(value: object, key: re.Pattern[str]) -> Iterator[str]:
@@ -200,18 +179,6 @@ def _under_key(value: object, key: re.Pattern[str]) -> Iterator[str]:
         inner = value
     for each in inner:
         yield from _under_key(each, key)
-
-
-def _quoted(text: str) -> str | None:
-    """The text in quotes of JSON or Python; None where its escapes make no sense."""
-    if text[0] == "'":
-        inner = text[1:-1].replace("\\'", "'")
-        text = f'"{BARE_QUOTE.sub(ESCAPED_QUOTE, inner)}"'
-    try:
-        value = json.loads(text, strict=False)
-    except ValueError:
-        return None
-    return value if isinstance(value, str) else None
 
 
 def _marked(text: str, found: re.Match[str]) -> Named:
