@@ -23,16 +23,12 @@ NO_PRICE = "no prices set"
 
 def agent_text(of: Subject, models: Iterable[ModelUse]) -> str:
     """An agent with its language model, as far as the models that answered tell it."""
-    model = agent_model(of, models)
-    return f"{of.agent} with {model}" if model else of.agent
-
-
-def agent_model(of: Subject, models: Iterable[ModelUse]) -> str:
-    """The language model of an agent; empty where it has none."""
+    model = named(of.model)
     for one in models:
         if one.kind == AGENT and one.name == of.model:
-            return model_text(one)
-    return named(of.model)
+            model = model_text(one)
+            break
+    return f"{of.agent} with {model}" if model else of.agent
 
 
 def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:

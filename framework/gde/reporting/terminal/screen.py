@@ -33,7 +33,8 @@ ASKED = 2
 CACHE = 2
 """Lines of the note on the cache."""
 FAILURES = 3
-"""Lines of all failures."""
+"""Lines of each failure, and one less than of all."""
+MORE = "more caution"
 CUT = " \u2026"
 
 
@@ -65,7 +66,10 @@ def screen(result: Result, report: str = "", width: int = WIDTH) -> Screen:
     finding = wrapped(found.finding, FINDING, width=width)
     finding += wrapped(found.limited, LIMITS, width=width)
 
-    notes = _failures(result, width)
+    failed = [
+        f"failed: {one.stage} {one.subject}: {one.reason}" for one in result.failures
+    ]
+    notes = _fitting(failed, FAILURES, FAILURES + 1, "more failure", width)
     notes += _cache(result, width)
     if report:
         notes.append(f"report: {report}")
@@ -73,12 +77,14 @@ def screen(result: Result, report: str = "", width: int = WIDTH) -> Screen:
     notes.append(f"{result.status}: {result.run} (all {n_numbers} numbers: --all)")
 
     # The first caution has a place of its own; others stand where the figure ends.
-    cautions = _cautions(found.notes, width, CAUTIONS)
+    cautions = _fitting(found.notes, CAUTION, CAUTIONS, MORE, width)
     room = HEIGHT - len(header) - len(finding) - len(notes)
     drawn = plot(forest(result), width, room - min(len(cautions), CAUTION) - SPARE)
     if drawn:
         drawn = ["", *drawn, legend(drawn)]
-    cautions = _cautions(found.notes, width, max(room - len(drawn), CAUTION))
+    cautions = _fitting(
+        found.notes, CAUTION, max(room - len(drawn), CAUTION), MORE, width
+    )
     finding += drawn
     notes = [*cautions, *notes]
     return Screen(header=plain(header), finding=plain(finding), notes=plain(notes))
@@ -112,35 +118,25 @@ def plain(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(line.replace(SPACE, " ") for line in lines)
 
 
-def _cautions(notes: Sequence[str], width: int, most: int) -> list[str]:
-    """The first cautions in full, as far as they fit, and the number of others."""
+def _fitting(
+    texts: Sequence[str], each: int, most: int, more: str, width: int
+) -> list[str]:
+    """The first texts in full, as far as they fit, and the number of others.
+
+    Args:
+        texts: each has lines of its own.
+        each: most lines of one text.
+        most: most lines of all.
+        more: what the others are called, e.g. "more caution".
+        width: columns of the terminal.
+    """
     lines: list[str] = []
-    for n_shown, caution in enumerate(notes):
-        shown = wrapped(caution, CAUTION, width=width)
-        is_last = n_shown + 1 == len(notes)
+    for n_shown, text in enumerate(texts):
+        shown = wrapped(text, each, width=width)
+        is_last = n_shown + 1 == len(texts)
         if len(lines) + len(shown) > most - (not is_last):
-            more = plural(len(notes) - n_shown, "more caution")
-            return [*lines, f"and {more} in the report"]
+            return [*lines, f"and {plural(len(texts) - n_shown, more)} in the report"]
         lines += shown
-    return lines
-
-
-def _failures(result: Result, width: int) -> list[str]:
-    """The first failures in full, as far as they fit, and the number of others."""
-    lines: list[str] = []
-    n_shown = 0
-    for one in result.failures:
-        failure = wrapped(
-            f"failed: {one.stage} {one.subject}: {one.reason}", FAILURES, width=width
-        )
-        if len(lines) + len(failure) > FAILURES:
-            break
-        lines += failure
-        n_shown += 1
-
-    more = len(result.failures) - n_shown
-    if more:
-        lines.append(f"and {more} more failures")
     return lines
 
 
