@@ -1,7 +1,7 @@
 """The check of language models (`gde.parts.language_model.LanguageModel`)."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
@@ -33,21 +33,18 @@ def requests() -> tuple[ChatRequest, ...]:
     return tuple(found)
 
 
-def check_language_model(
-    make: Callable[[], LanguageModel], asked: Sequence[ChatRequest] = ()
-) -> None:
+def check_language_model(make: Callable[[], LanguageModel]) -> None:
     """Send requests alone and at once: every promise of `LanguageModel`.
 
     The model must either refuse interventions and prefills or carry them out.
 
     Args:
         make: gives a new model; it is called twice.
-        asked: the requests to try; by default `requests()`.
 
     Raises:
         AssertionError: a promise is broken.
     """
-    asked = asked or requests()
+    asked = requests()
     model = make()
     promise_protocol(model, LanguageModel)
     promise(model.info.name, "info.name must name the model, for the record")

@@ -51,15 +51,12 @@ def check_metric(make: Callable[[], Metric], evidence: Evidence | None = None) -
     )
 
 
-def check_facts(
-    metric: Metric, declared: str, evidence: Evidence | None = None
-) -> None:
+def check_facts(metric: Metric, declared: str) -> None:
     """Check what the offer of a metric says of its facts.
 
     Args:
         metric: is offered.
         declared: `MetricOffer.facts`.
-        evidence: has episodes. By default those in a corridor.
 
     Raises:
         AssertionError: a promise is broken.
@@ -69,7 +66,7 @@ def check_facts(
         return
     promise(declared, 'the offer of an EpisodeMetric says facts="turns" or "world"')
     if declared == "turns":
-        for one in finished(evidence or sample_evidence()):
+        for one in finished(sample_evidence()):
             calling(
                 partial(metric.row, one, undeclared),
                 "a metric must tell the facts of an episode without its process",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import is_dataclass
-from typing import Any
 
 from gde.data.measure import Measure
 from gde.offers import AnyOffer, MetricOffer, Offer, ProbeOffer
@@ -14,20 +13,14 @@ from gde.request.settings import (
     field_names,
     required_fields,
 )
-from gde.testing.context import PlainContext
-from gde.testing.promises import calling, promise, promise_equal, promise_protocol
+from gde.testing.promises import calling, promise, promise_equal
 
 
-def check_offer(
-    offer: AnyOffer, protocol: type[Any] | None = None, config: object = None
-) -> None:
-    """Check what a user sees of an offer and, with a protocol, make the part.
+def check_offer(offer: AnyOffer) -> None:
+    """Check what a user sees of an offer, without making the part.
 
     Args:
         offer: the offer.
-        protocol: the protocol of its kind, e.g. `gde.Agent`; without it no part is
-            made.
-        config: the configuration of the part; by default its defaults.
 
     Raises:
         AssertionError: a promise is broken.
@@ -57,9 +50,6 @@ def check_offer(
     _check_config(offer)
     if isinstance(offer, ProbeOffer | MetricOffer):
         _check_measures(offer.measures, name)
-    if protocol is not None:
-        chosen = config if config is not None else build(offer.config, {}, name)
-        promise_protocol(offer.made(chosen, PlainContext()), protocol)
 
 
 def _check_measures(measures: Sequence[Measure], owner: str) -> None:

@@ -45,14 +45,12 @@ THREADS = 2
 def check_probe(
     make: Callable[[], Probe],
     trajectories: Sequence[Trajectory] = (),
-    model: ModelInfo = MODEL,
 ) -> None:
     """Fit and score every variant on made-up activations: every promise of `Probe`.
 
     Args:
         make: gives the probe; a configuration that fits quickly is enough.
         trajectories: episodes that the probe can label; by default in a corridor.
-        model: a model whose activations the probe may read.
 
     Raises:
         AssertionError: a promise is broken.
@@ -71,7 +69,7 @@ def check_probe(
     calling(lambda: reads_one_turn(probe), "`one_turn` must be True or False")
     calling(lambda: orders_of(probe), "`orders` must be a number above 0")
 
-    _check_request(probe, model)
+    _check_request(probe, MODEL)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
         _check_variant(probe, variant, dataset)

@@ -15,28 +15,20 @@ from gde.testing.samples import sample_evidence, sample_plan, sample_result
 RECORD = ("plan.toml", "run.sqlite", "result.json")
 
 
-def check_reporter(
-    make: Callable[[], Reporter],
-    folder: Path,
-    evidence: Evidence | None = None,
-    result: Result | None = None,
-) -> None:
+def check_reporter(make: Callable[[], Reporter], folder: Path) -> None:
     """Render a run and a failed run, and check every promise of `Reporter`.
 
     Args:
         make: gives the reporter.
         folder: an empty folder to work in.
-        evidence: evidence to show; by default episodes in a corridor.
-        result: result to show; by default that of a small run.
 
     Raises:
         AssertionError: a promise is broken.
     """
     plan = sample_plan()
-    evidence = evidence or sample_evidence()
-    result = result or sample_result()
+    result = sample_result()
     promise_protocol(make(), Reporter)
-    _check_rendering(make(), folder / "good", plan, result, evidence)
+    _check_rendering(make(), folder / "good", plan, result, sample_evidence())
 
     failed = replace(result, status="failed", measurements=())
     _check_rendering(make(), folder / "failed", plan, failed, Evidence(trajectories=()))

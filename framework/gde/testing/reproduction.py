@@ -16,23 +16,22 @@ SMALL = 0.01
 AGENT = Choice(name="gpt-oss")
 
 
-def check_reproduction(make: Callable[[], Reproduction], agent: Choice = AGENT) -> None:
+def check_reproduction(make: Callable[[], Reproduction]) -> None:
     """Check every promise of `Reproduction`: plans, comparisons and figures.
 
     Args:
         make: gives the reproduction.
-        agent: the agent to plan for.
 
     Raises:
         AssertionError: a promise is broken.
     """
     reproduction = make()
     promise_protocol(reproduction, Reproduction)
-    plans = reproduction.plans(1.0, agent)
-    _check_plans(plans, reproduction.plans(SMALL, agent))
+    plans = reproduction.plans(1.0, AGENT)
+    _check_plans(plans, reproduction.plans(SMALL, AGENT))
     promise_equal(
         plans,
-        reproduction.plans(1.0, agent),
+        reproduction.plans(1.0, AGENT),
         "plans must be the same in a second call",
     )
 

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 import numpy as np
 
 from gde.data.reward import Rewards
-from gde.data.trajectory import Trajectory
 from gde.data.transcript import Step, Transcript
 from gde.parts.reward_model import RewardModel, TruthReader
 from gde.testing.promises import promise, promise_equal, promise_protocol
@@ -47,18 +46,15 @@ def check_reward_model(
     promise_equal(alone, [_comparable(one) for one in reversed(backwards)], same)
 
 
-def check_truth_reader(
-    make: Callable[[], TruthReader], trajectories: Sequence[Trajectory] = ()
-) -> None:
+def check_truth_reader(make: Callable[[], TruthReader]) -> None:
     """Check every promise of `TruthReader`.
 
     Raises:
         AssertionError: a promise is broken.
     """
-    trajectories = trajectories or sample_evidence().trajectories
     model = make()
     promise_protocol(model, TruthReader)
-    for trajectory in trajectories:
+    for trajectory in sample_evidence().trajectories:
         rewards = asyncio.run(_awaited(model.true_rewards(trajectory)))
         _check_rewards(rewards, len(trajectory.turns))
 

@@ -37,19 +37,16 @@ ABSOLUTE = 1e-4
 """Tolerances of float arithmetic between batches."""
 
 
-def check_white_box(
-    make: Callable[[], WhiteBox], asked: Sequence[ChatRequest] = ()
-) -> None:
+def check_white_box(make: Callable[[], WhiteBox]) -> None:
     """Check a language model, then replay its answers: every promise of `WhiteBox`.
 
     Args:
         make: gives a new model.
-        asked: the requests to try; by default those of `check_language_model`.
 
     Raises:
         AssertionError: a promise is broken.
     """
-    check_language_model(make, asked)
+    check_language_model(make)
     model = make()
     promise_protocol(model, WhiteBox)
     info = model.info
@@ -58,7 +55,7 @@ def check_white_box(
         f"info must tell n_layers and width, got {info.n_layers}, {info.width}",
     )
 
-    asked = asked or requests()
+    asked = requests()
     sequences = [_sequence(each) for each in asyncio.run(complete_all(model, asked))]
     batch = [*sequences]
     if takes_interventions(model, asked[0]):
