@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from gde.data.json import Labels
 
@@ -14,6 +14,10 @@ its goals.
 """
 PLACE = re.compile(r"\{(\w+)\}")
 """A label's name in a title, e.g. "{utility}"."""
+
+
+NAMES = ("name", "repeats", "beside", "unlike", "instead")
+"""The fields of a measure that name numbers."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +144,11 @@ class Measure:
 
     def under(self, prefix: str) -> "Measure":
         """The same measure for numbers that begin with the label of their part."""
-        return replace(
-            self,
-            name=f"{prefix}.{self.name}",
-            repeats=f"{prefix}.{self.repeats}" if self.repeats else "",
-            beside=f"{prefix}.{self.beside}" if self.beside else "",
-            unlike=f"{prefix}.{self.unlike}" if self.unlike else "",
-            instead=f"{prefix}.{self.instead}" if self.instead else "",
-        )
+        own: dict[str, Any] = {}
+        for field_name in NAMES:
+            other = getattr(self, field_name)
+            own[field_name] = f"{prefix}.{other}" if other else ""
+        return replace(self, **own)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,18 +63,14 @@ def check_probe(
         len(set(probe.variants)) == len(probe.variants) > 0,
         f"a probe must name one or more distinct variants, got {probe.variants}",
     )
-    calling(lambda: input_form(probe), "`inputs` must be a form of inputs")
-    concurrent = calling(
-        lambda: is_concurrent(probe), "`concurrent` must be True or False"
-    )
-    calling(lambda: reads_one_turn(probe), "`one_turn` must be True or False")
-    calling(lambda: orders_of(probe), "`orders` must be a number above 0")
+    for read in (input_form, is_concurrent, reads_one_turn, orders_of):
+        calling(partial(read, probe), "what a probe tells of itself must be known")
 
     _check_request(probe, MODEL)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
         _check_variant(probe, variant, dataset)
-    if concurrent:
+    if is_concurrent(probe):
         _check_threads(probe, dataset)
 
 

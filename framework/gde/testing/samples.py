@@ -9,16 +9,17 @@ from gde.data.result import Failure, Measurement, Result
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde.testing.parts import LEFT, RIGHT, Corridor
 
+LENGTH = 5
 SCRIPTS = ((RIGHT,), (LEFT, RIGHT, RIGHT), (LEFT,))
 """Straight to the goal, by a detour, and never."""
 
 
-def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
+def sample_evidence(episodes: int = 6) -> Evidence:
     """Episodes in corridors, with successes and failures to reach the goal.
 
     One episode fails in its first turn.
     """
-    trajectories = [_episode(world, length) for world in range(episodes)]
+    trajectories = [_episode(world) for world in range(episodes)]
     failed = replace(
         trajectories[-1],
         key=EpisodeKey(condition=0, world=episodes),
@@ -28,7 +29,7 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
     )
 
     def mdp(trajectory: Trajectory) -> TabularMDP:
-        corridor = Corridor(length)
+        corridor = Corridor(LENGTH)
         corridor.reset(trajectory.seed)
         return corridor.mdp()
 
@@ -38,7 +39,7 @@ def sample_evidence(episodes: int = 6, length: int = 5) -> Evidence:
 def sample_plan() -> Plan:
     """The plan of the sample."""
     return Plan(
-        environment=Choice(name="corridor", config={"length": 5}),
+        environment=Choice(name="corridor", config={"length": LENGTH}),
         agent=Choice(name="scripted"),
         episodes=7,
     )
@@ -72,8 +73,8 @@ def sample_result() -> Result:
     )
 
 
-def _episode(world: int, length: int) -> Trajectory:
-    corridor = Corridor(length)
+def _episode(world: int) -> Trajectory:
+    corridor = Corridor(LENGTH)
     observation = corridor.reset(world)
     horizon = corridor.task().horizon
     script = SCRIPTS[world % len(SCRIPTS)]
@@ -93,7 +94,7 @@ def _episode(world: int, length: int) -> Trajectory:
                 success=outcome.success,
                 state=state,
                 optimal=(RIGHT,),
-                value=float(state.index or 0) - (length - 1),
+                value=float(state.index or 0) - (LENGTH - 1),
             )
         )
         observation = outcome.observation

@@ -366,14 +366,14 @@ BROKEN = [
     (with_readout(Precise), "array 'weights' must be float32"),
     (
         OfNoForm,
-        "must be a form of inputs; got GdeError: inputs of OfNoForm: wanted concatenated or tokens",
+        "tells of itself must be known; got GdeError: inputs of OfNoForm: wanted concatenated or tokens",
     ),
     (
         ConcurrentAtTimes,
-        "`concurrent` must be True or False; got GdeError: .* wanted True or False, got 'at times'",
+        "tells of itself must be known; got GdeError: .* wanted True or False, got 'at times'",
     ),
-    (OneTurnAtTimes, "`one_turn` must be True or False; got GdeError"),
-    (InNoOrder, "`orders` must be a number above 0; got GdeError: orders of InNoOrder"),
+    (OneTurnAtTimes, "tells of itself must be known; got GdeError"),
+    (InNoOrder, "must be known; got GdeError: orders of InNoOrder"),
     (SharesWhatChanges, "the same in several threads at once"),
     (LoadsAnother, "a loaded readout must predict the same"),
     (
