@@ -171,7 +171,7 @@ def remaining(text: str) -> Iterator[str]:
     """The parts that may be a conclusion without a statement, the surest first.
 
     They are the whole answer, the end of its last paragraph, what its last line
-    announces, its last and first sentence, and its first paragraph.
+    announces, and its last and first sentence.
     """
     yield text
     paragraphs = [each.strip() for each in PARAGRAPH.split(text) if each.strip()]
@@ -191,7 +191,7 @@ def remaining(text: str) -> Iterator[str]:
     if len(lines) == 1 or is_prose("".join(lines[-2:-1])):
         yield from sentences[-1:]
     if not RETRACTED.search(text):
-        yield from (*sentences[:1], *paragraphs[:1])
+        yield from sentences[:1]
 
 
 def is_prose(line: str) -> bool:

@@ -37,7 +37,6 @@ THOUGHT = re.compile(
     r"<(think|thinking|thought|thoughts|reasoning|scratchpad|analysis)>.*?(?:</\1>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-REMARK = re.compile(r"<!--.*?-->|/\*.*?\*/", re.DOTALL)
 STRUCK = re.compile(r"~~[^~\n]+~~|<(del|s|strike)>.*?</\1>", re.IGNORECASE)
 SCRAPPED = re.compile(
     r"\b(?:that(?:['\u2019]s| is| was) (?:wrong|incorrect|not (?:right|correct)|a mistake)|scratch that"
@@ -53,7 +52,6 @@ UNTICKED = re.compile(
     r"^[ \t]*(?:[-*][ \t]+)?(?:\[ ?\]|[\u274c\u2717\u2718\u2610])[^\n]*\n?",
     re.MULTILINE,
 )
-BOX = re.compile(r"^([ \t]*[-*][ \t]+)\[ ?\][ \t]+", re.MULTILINE)
 EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27a0\u27a2-\u27bf]\ufe0f?")
 ROMAN = re.compile(r"^[ \t]*[IVX]{1,5}[.)][ \t]+", re.MULTILINE)
 FIELD = re.compile(
@@ -136,11 +134,10 @@ def plain(text: str) -> str:
     What stands in a box of LaTeX is a line of its own, and a heading ends with a colon.
     """
     text = own(text).rpartition("</think>")[2][-LONGEST:]
-    text = REMARK.sub("", unescape(text))
-    text = without_latex(text)
+    text = without_latex(unescape(text))
     text = TAG.sub("", BREAK.sub("\n", CELL.sub(" | ", text)))
     text = FIELD.sub(lambda found: "\n" if found[1] else f"\n{found[2]}: ", text)
-    text = EMOJI.sub("", ROMAN.sub("1. ", BOX.sub(r"\1", text)))
+    text = EMOJI.sub("", ROMAN.sub("1. ", text))
     text = LAST_HEADING.sub("answer: ", text)
     text = HEADING.sub(lambda found: f"{found[1] or found[2]}:", FENCE.sub("", text))
     text = QUOTE.sub("", text)
