@@ -87,6 +87,7 @@ from .parts.reward_model import TruthReader as TruthReader
 from .parts.simulator import Simulator as Simulator
 from .parts.simulator import Situation as Situation
 from .reporting.overview import overview as overview
+from .reporting.plot import plot as plot
 from .reporting.run import Run as Run
 from .reporting.run import compare as compare
 from .reporting.run import open as open

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gde.comparisons.comparison import Comparison, compare_runs, named
 from gde.data.evidence import Evidence
-from gde.data.frame import Table
+from gde.data.frame import Table, beside
 from gde.data.result import Result
 from gde.errors import ConfigError, GdeError
 from gde.files import local
@@ -25,6 +25,8 @@ from gde.validating import checked
 
 MODEL = "model"
 """The source of the activations of the agent's own model."""
+VERDICT = ("name", "value", "unit", "control", "difference", "low", "high", "p")
+VERDICTS = (*VERDICT, "outcome", "worlds", "reason")
 
 
 class Activations(NamedTuple):
@@ -70,6 +72,20 @@ class Run:
         """One row a turn: what the agent was shown or sent, and what it answered."""
         turns = chain.from_iterable(map(messages, self.evidence.trajectories))
         return Table.of(turns, ("episode", "turn"))
+
+    @cached_property
+    def verdicts(self) -> Table:
+        """One row a headline of a probe with its test against the strongest control."""
+        rows = []
+        for one in self.result.measurements:
+            verdict = one.verdict
+            if verdict is not None:
+                low, high = verdict.interval or (None, None)
+                tested = {"low": low, "high": high, **vars(verdict)}
+                row = {"name": one.name, "value": one.value, "unit": one.unit, **tested}
+                row = {name: row[name] for name in VERDICTS}
+                rows.append({**row, **beside(one.where, VERDICTS, "where")})
+        return Table.of(rows, VERDICTS)
 
     @checked
     def activations(

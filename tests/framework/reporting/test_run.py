@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import gde
 from gde import Catalogue, Choice, GdeError, Plan, Run, Table, evaluate
+from gde.data.verdict import Verdict
 from gde.store.folder import RunFolder
 
 PLAN = Plan(
@@ -77,6 +79,26 @@ def test_activations_that_are_not_stored_are_named(run: Run) -> None:
     wrong: Any = "1"
     with pytest.raises(GdeError, match=r"^layer: wanted a whole number, got '1'"):
         run.activations(wrong, "pre")
+
+
+def test_verdicts_are_the_tests_of_the_headlines(run: Run) -> None:
+    verdict = Verdict(
+        control="untrained",
+        difference=0.5,
+        interval=(0.25, 0.75),
+        p=0.01,
+        outcome="better",
+        worlds=5,
+    )
+    fitted = [one for one in run.result.measurements if "control" in one.where]
+    tested = replace(fitted[0], verdict=verdict)
+    again = gde.open(run.path)
+    again.result = replace(run.result, measurements=(tested, *fitted[1:]))
+    (row,) = again.verdicts.to_pandas().to_dict("records")
+    assert (row["name"], row["value"]) == (tested.name, tested.value)
+    assert (row["low"], row["high"], row["p"]) == (0.25, 0.75, 0.01)
+    assert (row["control"], row["where.control"]) == ("untrained", "none")
+    assert run.verdicts.n_rows == 0
 
 
 def test_a_run_is_compared_with_others(
