@@ -6,9 +6,8 @@ defaults (20 epochs, whitened, 16 cells of a turn a step), against as many epoch
 all rows of [activations; row; column]. Of these a few steps on few grids are measured,
 and multiplied: 3,000 grids would take 23 GB. `sweep`: a linear probe of 64 cells at 24
 layers of width 2,880, each beside the controls that a run fits at every layer, shuffled
-labels and the activations of random weights, on 2,000 turns; with a design of its own
-for every fit, with one for both fits to the same activations, and with these in one
-thread and the fit to the others in a second, as a run has them on two cores, in turns.
+labels and the activations of random weights, on 2,000 turns; in one thread, and in two
+as a run has them on two cores.
 Memory is the most that the process ever held. With one thread for every product,
 
     OMP_NUM_THREADS=1 python benchmarks/bench_probes.py LAYERS EPOCHS
@@ -22,6 +21,7 @@ those by the clock, given for the sweep, are longer then.
 import json
 import resource
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from time import perf_counter, process_time
 
@@ -30,7 +30,6 @@ import torch
 from bench_cogmap import SETTINGS, materialised
 from sizes import size
 
-from gde.stages.lanes import in_lanes
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.place_training import fit_places
 from gde_plugins.probes.fitting.training import (
@@ -108,11 +107,11 @@ def naive() -> float:
 def sweep(layers: int) -> dict[str, dict[str, float]]:
     """Seconds of all layers and their controls, each way."""
     rng = np.random.default_rng(0)
-    ways = {"one_thread": [0, 0, 0], "two_threads": [0, 0, 1]}
+    ways = {"one_thread": 1, "two_threads": 2}
     # The first optimizer of a process imports much of torch.
-    fit_layer(PLANTED, PLANTED, [0, 0, 1], rng)
+    fit_layer(PLANTED, PLANTED, 2, rng)
     each = [
-        [fit_layer(TURNS, SWEPT_WIDTH, lanes, rng) for lanes in ways.values()]
+        [fit_layer(TURNS, SWEPT_WIDTH, threads, rng) for threads in ways.values()]
         for _ in range(layers)
     ]
     means = LAYERS * np.mean(each, axis=0)
@@ -123,7 +122,7 @@ def sweep(layers: int) -> dict[str, dict[str, float]]:
 
 
 def fit_layer(
-    n: int, width: int, lanes: list[int], rng: np.random.Generator
+    n: int, width: int, threads: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Seconds of processor time, and by the clock."""
     linear = replace(settings(0, CogmapConfig().linear_learning_rate, 128), cells=None)
@@ -135,8 +134,8 @@ def fit_layer(
         fit_places("bilinear", each, CLASSES, linear, np.random.default_rng(0))
 
     begin, begin_wall = process_time(), perf_counter()
-    for _ in in_lanes(fit, (data, shuffled, untrained), lanes):
-        pass
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fit, (data, shuffled, untrained)))
     return process_time() - begin, perf_counter() - begin_wall
 
 

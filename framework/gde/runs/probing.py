@@ -25,6 +25,7 @@ from gde.seeding import derive
 from gde.stages import learning
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.capturing import Sequences, merge, record, sequences
+from gde.stages.cores import cores
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.fits import (
@@ -35,7 +36,6 @@ from gde.stages.fits import (
     of_weights,
     untrained_sources,
 )
-from gde.stages.lanes import cores
 from gde.stages.probe_data import ProbeData, one_turn_of_each
 from gde.stages.probing import ProbeStage
 from gde.stages.progress import Progress

@@ -1,9 +1,6 @@
 """The fits of a probe: its variants and controls at every layer and position."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
@@ -29,8 +26,7 @@ def list_fits(
     controls.
 
     The first layer has all controls, the others those that differ from layer to layer.
-    Only a run that sweeps something has the control `conditions`. Fits to the same
-    activations follow each other, so that a probe may prepare these once.
+    Only a run that sweeps something has the control `conditions`.
     """
     without = OF_A_LAYER if sweeps else (*OF_A_LAYER, "conditions")
     once = tuple(control for control in CONTROLS if control not in without)
@@ -48,20 +44,6 @@ def list_fits(
                         position=position,
                         control=control,
                     )
-
-
-def shared_out(fits: Sequence[Fit], threads: int) -> list[int]:
-    """Assign each fit to one of so many threads, evenly; fits to the same activations
-    go to the same one.
-    """
-    n_fits_of = Counter((fit.position, *_source(fit)) for fit in fits)
-    loads = [0] * threads
-    thread_of: dict[tuple[str, str, int], int] = {}
-    for activations, n_fits in n_fits_of.most_common():
-        least_loaded = int(np.argmin(loads))
-        thread_of[activations] = least_loaded
-        loads[least_loaded] += n_fits
-    return [thread_of[fit.position, *_source(fit)] for fit in fits]
 
 
 def initialisations_of(plan: Plan, info: ModelInfo, probe: Probe) -> int:
@@ -90,8 +72,3 @@ def of_seed(source: str, seed: int, own: int) -> str:
 def of_weights(source: str, weights: str) -> str:
     """The source of local weights; without any, that of the agent's own model."""
     return f"{source}-{weights}" if weights else source
-
-
-def _source(fit: Fit) -> tuple[str, int]:
-    """The source and layer of the activations that a fit reads, or reads first."""
-    return (UNTRAINED if fit.control == "untrained" else MODEL), fit.layer

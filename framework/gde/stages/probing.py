@@ -3,6 +3,7 @@ split of the worlds.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
@@ -23,8 +24,7 @@ from gde.parts.probe import Probe, Readout, ScoresTurns, is_concurrent
 from gde.seeding import generator
 from gde.stages.controls import EXCHANGES, averaged, exchanged, told
 from gde.stages.failing import pass_on, reason_of, traceback_of
-from gde.stages.fits import MODEL, of_seed, shared_out, untrained_sources
-from gde.stages.lanes import in_lanes
+from gde.stages.fits import MODEL, of_seed, untrained_sources
 from gde.stages.learning import Learned, Learning
 from gde.stages.probe_data import ProbeData, Turns, conditions_of
 from gde.store.activations import Row
@@ -109,9 +109,12 @@ class ProbeStage:
         for _, layer in groupby(work, key=lambda each: (id(each[0]), each[1].layer)):
             pairs = list(layer)
             probe, _ = pairs[0]
-            threads = self.threads if is_concurrent(probe) else 1
-            lanes = shared_out([fit for _, fit in pairs], threads)
-            yield from in_lanes(self._fitted, pairs, lanes)
+            if self.threads == 1 or not is_concurrent(probe):
+                yield from map(self._fitted, pairs)
+                continue
+            # An iterator that is closed cancels the fits that have not begun.
+            with ThreadPoolExecutor(self.threads, "gde-fit") as pool:
+                yield from pool.map(self._fitted, pairs)
 
     def _fitted(self, work: tuple[Probe, Fit]) -> Fitted:
         fitted = self._tried(*work)

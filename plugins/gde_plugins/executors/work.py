@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from gde.errors import GdeError
-from gde.stages.lanes import cores
+from gde.stages.cores import cores
 
 STOPPED = "the workers were stopped; resume with `gde resume`"
 THREADS = "OMP_NUM_THREADS"

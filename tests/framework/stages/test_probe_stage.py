@@ -7,8 +7,8 @@ import threading
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
+from threading import Barrier, Event, Timer
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
 from gde.stages.controls import EXCHANGES, averaged
-from gde.stages.fits import MODEL, UNTRAINED, shared_out, untrained_sources
+from gde.stages.fits import MODEL, UNTRAINED, untrained_sources
 from gde.stages.probe_data import one_turn_of_each
 from gde.stages.probing import Fitted, ProbeStage
 from gde.stages.verdicts import results
@@ -824,12 +824,40 @@ def test_every_use_of_chance_has_random_numbers_of_its_own(tmp_path: Path) -> No
     assert probe.draws[-4:] == probe.draws[:4]
 
 
+@dataclass
+class Meeting(Noting):
+    """One whose fits wait for each other."""
+
+    concurrent: bool = True
+    at_once: Barrier = field(default_factory=lambda: Barrier(2))
+
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        self.at_once.wait(30)
+        return super().fit(variant, train, rng)
+
+
+@dataclass
+class Waiting(Noting):
+    """One whose fits wait for an event, but for the first."""
+
+    concurrent: bool = True
+    going_on: Event = field(default_factory=Event)
+
+    def fit(
+        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+    ) -> Readout:
+        assert variant == "a" or self.going_on.wait(30)
+        return super().fit(variant, train, rng)
+
+
 def test_threads_share_the_fits_of_a_probe_that_allows_it(tmp_path: Path) -> None:
     controls: tuple[Control, ...] = ("none", "untrained")
     for allowed, n_threads in ((True, 2), (False, 1)):
         folder = tmp_path / str(allowed)
         folder.mkdir()
-        made, probe = stage(folder, threads=2), Noting(concurrent=allowed)
+        made, probe = stage(folder, threads=2), Meeting() if allowed else Noting()
         store(made)
         store(made, UNTRAINED, scale=2)
         reports = fitted(made, probe, *map(of, controls))
@@ -845,23 +873,17 @@ def test_a_stage_fits_in_one_thread_unless_told_otherwise(tmp_path: Path) -> Non
     assert probe.threads == {threading.get_ident()}
 
 
-def test_fits_are_shared_out_evenly_and_those_of_one_place_stay_together() -> None:
-    fits = [
-        *(of("none", variant=variant) for variant in "ab"),
-        *(of("shuffled", variant=variant) for variant in "ab"),
-        *(of("untrained", variant=variant) for variant in "ab"),
-        *(of("untrained", position="post", variant=variant) for variant in "ab"),
-        *(of("none", position="post", variant=variant) for variant in "ab"),
-    ]
-    lanes = shared_out(fits, 2)
-    # Four fits to the model's activations fill one thread, twice two the other, and the
-    # last two go to either.
-    assert len({*lanes[:4]}) == 1
-    for one, other in pairwise(lanes[4:]):
-        assert one in (0, 1) and other in (0, 1)
-    assert len({*lanes[4:8]}) == 1 and lanes[0] != lanes[4]
-    assert lanes[8] == lanes[9]
-    assert shared_out(fits, 1) == [0] * 10
+def test_a_stage_that_is_closed_ends_what_is_under_way_and_begins_nothing_else(
+    tmp_path: Path,
+) -> None:
+    made, probe = stage(tmp_path, threads=2), Waiting()
+    store(made)
+    fits = made.fit([(probe, replace(WHOLE, variant=each)) for each in "abcdef"])
+    next(fits)
+    Timer(0.1, probe.going_on.set).start()
+    fits.close()
+    assert len(probe.trained) <= 3
+    assert not [one for one in threading.enumerate() if one.name.startswith("gde-fit")]
 
 
 def test_results_carry_the_names_and_labels_of_their_fits(tmp_path: Path) -> None:
