@@ -20,7 +20,7 @@ from gde.comparisons.opening import Episodes, Opened, Shared
 from gde.comparisons.probes import (
     compare_probes,
     in_one_run,
-    judged,
+    with_outcomes,
 )
 from gde.comparisons.settings import differing
 from gde.data.measure import Measures
@@ -84,7 +84,7 @@ def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
 
     # Each comparison gets its own rows back.
     remaining = iter(rows)
-    probes = iter(judged([row for one in comparisons for row in one.probes]))
+    probes = iter(with_outcomes([row for one in comparisons for row in one.probes]))
     found = []
     for one in comparisons:
         own_rows = tuple(islice(remaining, len(one.rows)))

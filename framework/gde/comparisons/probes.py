@@ -9,8 +9,8 @@ from gde.comparisons.differences import ProbeRow
 from gde.data.episode_table import Head
 from gde.data.probe import FIT, CodedTurns, Fit, ProbeReport
 from gde.data.result import Measurement, Result
-from gde.data.verdict import Verdict, outcome_of
-from gde.numerics.stats import adjusted, holm, paired_difference
+from gde.data.verdict import Verdict
+from gde.numerics.verdicts import compare_paired, judged
 from gde.seeding import generator
 
 FIRST = "A"
@@ -78,30 +78,21 @@ def in_one_run(a: ProbedRun, b: ProbedRun) -> list[str]:
     return notes
 
 
-def judged(rows: Sequence[ProbeRow]) -> list[ProbeRow]:
+def with_outcomes(rows: Sequence[ProbeRow]) -> list[ProbeRow]:
     """The rows with the outcomes of B against A.
 
     p values are corrected after Holm for all headlines of a fit, in all comparisons.
     """
-    families: dict[tuple[str, frozenset[object]], list[int]] = {}
+    families: dict[Fit | None, dict[int, Verdict]] = {}
     for i, row in enumerate(rows):
         if row.between is not None:
-            fit = row.a.source, frozenset(row.a.where.items())
-            families.setdefault(fit, []).append(i)
+            families.setdefault(Fit.of(row.a), {})[i] = row.between
 
     found = list(rows)
-    for members in families.values():
-        verdicts = [rows[i].between for i in members]
-        raw = [one.p for one in verdicts if one is not None]
-        for i, p in zip(members, adjusted(raw, holm), strict=True):
-            found[i] = _corrected(rows[i], p)
+    for family in families.values():
+        for i, verdict in judged(family, lambda i: rows[i].better).items():
+            found[i] = replace(rows[i], between=verdict)
     return found
-
-
-def _corrected(row: ProbeRow, p: float | None) -> ProbeRow:
-    assert row.between is not None
-    outcome = outcome_of(row.between.difference, p, row.better)
-    return replace(row, between=replace(row.between, p=p, outcome=outcome))
 
 
 def _headlines(result: Result) -> Headlines:
@@ -187,16 +178,7 @@ def _between(a: _Worlds, b: _Worlds, fit: Fit, score: str) -> Verdict:
     # The seed depends on the quantity alone, so that a row is the same whatever else is
     # compared.
     rng = generator(0, "compare", fit.name, score)
-    found = paired_difference(second, first, clusters, rng)
-    return Verdict(
-        control=FIRST,
-        difference=found.estimate.value,
-        interval=found.estimate.interval,
-        p=found.p_value,
-        detectable=found.mde.value,
-        worlds=len(set(clusters)),
-        reason=found.permutation.reason.removeprefix("not measured: "),
-    )
+    return compare_paired(FIRST, second, first, clusters, rng)
 
 
 def _untested(reason: str) -> Verdict:

@@ -10,12 +10,11 @@ import numpy as np
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
 from gde.numerics.stats import (
-    MINIMUM_CLUSTERS,
     Floats,
     difference_from_initialisations,
     initialisation_error,
-    paired_difference,
 )
+from gde.numerics.verdicts import compare_paired, untested
 
 DRAWN = {"untrained": "random initialisations", "shuffled": "exchanges of labels"}
 """Controls that are drawn, with what each draw is."""
@@ -63,36 +62,7 @@ def compare_with_control(
             assumes="normal",
         )
 
-    paired = paired_difference(ours, controls[0], np.arange(n_worlds), rng)
-    return replace(
-        verdict,
-        interval=paired.estimate.interval,
-        p=paired.p_value,
-        detectable=paired.mde.value,
-        reason=paired.permutation.reason.removeprefix("not measured: "),
-    )
-
-
-def untested(control: str, difference: float, worlds: int, draws: int = 1) -> Verdict:
-    """A verdict before its test; with the reason if worlds are too few for any.
-
-    Args:
-        control: its name.
-        difference: of the number from that of the control.
-        worlds: compared.
-        draws: of the control.
-    """
-    reason = ""
-    if worlds < MINIMUM_CLUSTERS:
-        counted = "1 world" if worlds == 1 else f"{worlds} worlds"
-        reason = f"{counted}; a test needs {MINIMUM_CLUSTERS}"
-    return Verdict(
-        control=control,
-        difference=difference,
-        worlds=worlds,
-        draws=draws,
-        reason=reason,
-    )
+    return compare_paired(control, ours, controls[0], np.arange(n_worlds), rng)
 
 
 def over_initialisations(

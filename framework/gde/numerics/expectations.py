@@ -7,8 +7,8 @@ import numpy as np
 import scipy
 
 from gde.data.verdict import ALPHA, Verdict
-from gde.numerics.controls import untested
 from gde.numerics.stats import POWER, Floats
+from gde.numerics.verdicts import untested
 
 ROUNDING = 1e-9
 

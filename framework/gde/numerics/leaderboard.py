@@ -1,6 +1,6 @@
 """Contenders at the same tasks in order, each beside the best baseline."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot
 
@@ -10,18 +10,17 @@ from gde.data.episode_table import heads_of
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.result import Measurement
-from gde.data.verdict import Verdict, outcome_of
+from gde.data.verdict import Verdict
 from gde.numerics.by_world import measured
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
     Difference,
     Interval,
-    adjusted,
     cluster_mean,
-    holm,
     paired_difference,
     sign_flip,
 )
+from gde.numerics.verdicts import judged
 from gde.parts.metric import Metric
 from gde.seeding import generator
 
@@ -125,7 +124,11 @@ def leaderboard(
             if by_condition.keys() == conditions.keys()
         }
         found += _ranked(OVERALL, whole, baselines, measure)
-    return tuple(_corrected(found, measure))
+    # p values are Holm's over the whole leaderboard.
+    made = {i: one.verdict for i, one in enumerate(found) if one.verdict}
+    for i, verdict in judged(made, lambda _: measure.better).items():
+        found[i] = replace(found[i], verdict=verdict)
+    return tuple(found)
 
 
 def _ranked(
@@ -220,13 +223,3 @@ def mean_interval(
         above.append(high - value)
     mean = sum(values) / len(values)
     return mean - hypot(*below) / len(values), mean + hypot(*above) / len(values)
-
-
-def _corrected(found: Sequence[Standing], measure: Measure) -> Iterator[Standing]:
-    raw = [one.verdict.p if one.verdict else None for one in found]
-    for one, p in zip(found, adjusted(raw, holm), strict=True):
-        if one.verdict is None:
-            yield one
-            continue
-        outcome = outcome_of(one.verdict.difference, p, measure.better)
-        yield replace(one, verdict=replace(one.verdict, p=p, outcome=outcome))

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from gde.data.measure import Better
 from gde.data.probe import CodedTurns, Fit, ProbeReport
-from gde.data.verdict import Verdict, outcome_of
+from gde.data.verdict import Verdict
 from gde.numerics.controls import compare_with_control
-from gde.numerics.stats import Floats, adjusted, holm
+from gde.numerics.stats import Floats
+from gde.numerics.verdicts import judged
 from gde.seeding import generator
 
 Comparisons = Mapping[tuple[Fit, str], Verdict]
@@ -56,16 +57,7 @@ def _family(
         if is_headline and name in theirs:
             found[control.fit, name] = _compare(ours, control, name, seed)
 
-    made = [one.p for one in found.values()]
-    corrected = adjusted(made, holm)
-    judged = {}
-    for ((fit, name), one), p in zip(found.items(), corrected, strict=True):
-        better = direction(fit, name) or ""
-        outcome = outcome_of(one.difference, p, better)
-        if p is not None and one.outside is False:
-            outcome = "none"
-        judged[fit, name] = replace(one, p=p, outcome=outcome)
-    return judged
+    return judged(found, lambda key: direction(*key) or "")
 
 
 def _controls(

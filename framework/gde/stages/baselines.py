@@ -1,6 +1,6 @@
 """Verdicts of behaviour: the agent against what chance gives in the same worlds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -9,13 +9,14 @@ import numpy as np
 
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.measure import Measure
+from gde.data.measure import Better, Measure
 from gde.data.result import Identity, Measurement
-from gde.data.verdict import Verdict, outcome_of
+from gde.data.verdict import Verdict
 from gde.numerics.episode_metric import EpisodeMetric, tabulate
 from gde.numerics.expectations import compare_with_expected
 from gde.numerics.numbers import Number
-from gde.numerics.stats import Floats, adjusted, holm
+from gde.numerics.stats import Floats
+from gde.numerics.verdicts import judged
 from gde.parts.metric import Declared, Metric
 
 Both = tuple[Identity, Identity]
@@ -46,9 +47,13 @@ def with_verdicts(
                 measure = metric.measures[number.name]
                 numbers[number.name] = _Number(metric.metric, number, measure)
 
+    def direction(both: Both) -> Better:
+        (of, _), _ = both
+        return numbers[of].measure.better
+
     parts = [*enumerate(conditions)] if len(conditions) > 1 else []
     known = {one.identity for one in measured if one.value is not None}
-    judged: dict[Identity, Verdict] = {}
+    found: dict[Identity, Verdict] = {}
     whole: list[tuple[int | None, Labels]] = [(None, {})]
     for family in (whole, parts):
         tested = {}
@@ -57,11 +62,11 @@ def with_verdicts(
             both = _identity(of, labels), _identity(name, labels)
             if of in numbers and not one.measure.bound and known >= {*both}:
                 tested[both] = _tested(numbers[of], one, evidence, condition)
-        for both, verdict in _corrected(tested, numbers).items():
+        for both, verdict in judged(tested, direction).items():
             for identity in both:
-                judged.setdefault(identity, verdict)
+                found.setdefault(identity, verdict)
     return [
-        replace(one, verdict=judged.get(one.identity, one.verdict)) for one in measured
+        replace(one, verdict=found.get(one.identity, one.verdict)) for one in measured
     ]
 
 
@@ -73,19 +78,6 @@ def _tested(
     b = rival.by_cluster(evidence, condition)
     both = np.isfinite(a) & np.isfinite(b)
     return compare_with_expected(rival.measure.title, a[both], b[both])
-
-
-def _corrected(
-    tested: Mapping[Both, Verdict], numbers: Mapping[str, "_Number"]
-) -> dict[Both, Verdict]:
-    """The verdicts of a family."""
-    p_values = adjusted([one.p for one in tested.values()], holm)
-    found = {}
-    for (both, one), p in zip(tested.items(), p_values, strict=True):
-        (of, _), _ = both
-        outcome = outcome_of(one.difference, p, numbers[of].measure.better)
-        found[both] = replace(one, p=p, outcome=outcome)
-    return found
 
 
 class _Number(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gde.cli.compare_command import _probe_lines
 from gde.comparisons.differences import Compared, ProbeRow
-from gde.comparisons.probes import ProbedRun, compare_probes, in_one_run, judged
+from gde.comparisons.probes import ProbedRun, compare_probes, in_one_run, with_outcomes
 from gde.data.episode_table import Head
 from gde.data.measure import Better, Measure
 from gde.data.probe import CodedTurns, Fit, ProbeReport
@@ -115,7 +115,7 @@ def held_out(one: ProbedRun) -> set[str]:
 
 
 def compared(a: ProbedRun, b: ProbedRun) -> list[ProbeRow]:
-    return judged(list(compare_probes(a, b, paired=True)))
+    return with_outcomes(list(compare_probes(a, b, paired=True)))
 
 
 def between(row: ProbeRow) -> Verdict:
@@ -227,9 +227,9 @@ def test_p_values_are_corrected_over_the_headlines_of_a_fit_and_all_comparisons(
     a = run("a", [report(fit, of_worlds(2.0)) for fit in (MAIN, DEEP)])
     b = run("b", [report(fit, of_worlds(1.9)) for fit in (MAIN, DEEP)])
     rows = list(compare_probes(a, b, paired=True))
-    alone = [between(row).p or 0 for row in judged(rows)]
+    alone = [between(row).p or 0 for row in with_outcomes(rows)]
     assert alone == [between(row).p for row in rows]
-    twice = [between(row).p for row in judged([*rows, *rows])]
+    twice = [between(row).p for row in with_outcomes([*rows, *rows])]
     assert twice == pytest.approx([*alone, *alone] * np.array(2))
 
 
@@ -242,13 +242,15 @@ def test_another_probe_is_another_family() -> None:
         runs.append(run(name, reports, measures))
     a, b = runs
     rows = list(compare_probes(a, b, paired=True))
-    assert [between(row).p for row in judged(rows)] == [between(row).p for row in rows]
+    assert [between(row).p for row in with_outcomes(rows)] == [
+        between(row).p for row in rows
+    ]
     assert [row.name for row in rows] == ["p.error", "q.error"]
 
 
 def test_unpaired_runs_have_their_own_verdicts_alone() -> None:
     a = run("a", [report(MAIN, of_worlds(2.0))])
-    (row,) = judged(list(compare_probes(a, a, paired=False)))
+    (row,) = with_outcomes(list(compare_probes(a, a, paired=False)))
     assert row.between is None
     assert row.a.verdict == OWN
     assert [line[1] for line in _probe_lines(row)] == ["A", "B"]

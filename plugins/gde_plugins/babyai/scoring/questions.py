@@ -13,10 +13,9 @@ from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.data.verdict import outcome_of
 from gde.numerics.episode_metric import EpisodeMetric, Facts, Model, tabulate
 from gde.numerics.numbers import Mean, Number
-from gde.numerics.stats import adjusted, holm
+from gde.numerics.verdicts import judged
 from gde_plugins.babyai.scoring.answers import (
     NO_ANSWER,
     Answer,
@@ -122,14 +121,10 @@ def _facts(
 
 def _corrected(measured: Sequence[Measurement]) -> Iterator[Measurement]:
     """Judge the leads of a task together, by Holm's correction."""
-    made = [one.verdict.p if one.verdict else None for one in measured]
-    for one, p in zip(measured, adjusted(made, holm), strict=True):
-        if one.verdict:
-            outcome = outcome_of(one.verdict.difference, p, "more")
-            verdict = replace(one.verdict, p=p, outcome=outcome)
-            yield replace(one, verdict=verdict)
-        else:
-            yield one
+    made = {one.identity: one.verdict for one in measured if one.verdict}
+    found = judged(made, lambda _: "more")
+    for one in measured:
+        yield replace(one, verdict=found.get(one.identity))
 
 
 def _by_level(levels: Floats) -> Iterator[Group]:
