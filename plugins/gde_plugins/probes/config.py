@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gde.data.completion import ModelInfo
 
 Variant = Literal["mlp", "linear"]
-PlanVariant = Literal["oneshot", "autoregressive"]
 MapVariant = Literal["places", "mlp", "linear", "bilinear", "cellwise", "ridge"]
 Position = Literal["pre", "post", "reasoning"]
 Depth = Literal["early", "middle", "late", "all"]
@@ -222,11 +221,6 @@ class CogmapConfig(ProbeConfig):
 class PlanConfig(ReadingConfig):
     """Decoding of future actions (Arghal et al. 2026, section 5.3)."""
 
-    variants: tuple[PlanVariant, ...] = ("oneshot",)
-    """Probe variants, each with its controls. `oneshot` predicts all actions at once.
-    `autoregressive` predicts one after the other and sees its earlier predictions, so
-    it can invent a plan that the activations do not hold.
-    """
     horizon: Annotated[int, Interval(ge=2, le=256)] = 10
     """Number of decoded actions; the end counts as one. Turns with more future actions
     are left out.

@@ -51,7 +51,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             summary="decodes the plan: the sequence of future actions",
             config=PlanConfig,
             make="gde_plugins.probes.plans.probe:PlanProbe",
-            version=3,
+            version=4,
             measures=measures.PLAN,
             needs=frozenset({Capability.ACTIVATIONS}),
             imports=("torch",),

@@ -65,14 +65,7 @@ def hashes() -> Iterator[str]:
         ),
         (
             "plan",
-            PlanProbe(
-                PlanConfig(
-                    variants=("oneshot", "autoregressive"),
-                    epochs=1,
-                    horizon=HORIZON,
-                    depth=1,
-                )
-            ),
+            PlanProbe(PlanConfig(epochs=1, horizon=HORIZON, depth=1)),
             ProbeDataset(
                 inputs=inputs[:FEW, None], labels=plans[:FEW], groups=groups[:FEW]
             ),

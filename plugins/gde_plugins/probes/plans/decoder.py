@@ -2,20 +2,16 @@
 
 Every token at the position goes through one bottleneck, a linear map and a layer
 normalisation. A transformer decoder attends to them from the queries, and a linear head
-predicts an action, or the end, for each (Arghal et al. 2026, section 5.3). In the
-one-shot form no query sees the prediction of another. The autoregressive form sees the
-earlier actions: in training the true ones, in decoding its own predictions.
+predicts an action, or the end, for each (Arghal et al. 2026, section 5.3). No query sees
+the prediction of another, so that no plan is invented that the activations do not hold.
 """
 
 import math
-from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-
-Form = Literal["oneshot", "autoregressive"]
 
 
 class PlanDecoder(nn.Module):
@@ -27,7 +23,6 @@ class PlanDecoder(nn.Module):
     def __init__(
         self,
         *,
-        form: Form,
         inputs: int,
         width: int,
         depth: int,
@@ -37,8 +32,6 @@ class PlanDecoder(nn.Module):
         dropout: float,
     ) -> None:
         super().__init__()
-        self.form = form
-        self.kinds = kinds
         self.register_buffer("mean", torch.zeros(inputs))
         self.register_buffer("scale", torch.ones(inputs))
 
@@ -49,9 +42,6 @@ class PlanDecoder(nn.Module):
             nn.LayerNorm(width),
         )
         self.queries = nn.Parameter(torch.randn(horizon, width) * 0.15)
-        self.named = nn.Embedding(
-            kinds + 1, width
-        )  # the last stands for nothing named yet
         layer = nn.TransformerDecoderLayer(
             width,
             heads,
@@ -63,67 +53,31 @@ class PlanDecoder(nn.Module):
         self.decoder = nn.TransformerDecoder(layer, depth, norm=nn.LayerNorm(width))
         self.head = nn.Linear(width, kinds)
 
-    def forward(self, tokens: Tensor, before: Tensor | None = None) -> Tensor:
-        """(B, H, C) logits.
-
-        Args:
-            tokens: (B, T, D), NaN after the last token of a row. before: (B, H) kinds
-            of the actions, of which each is shown to those after it; autoregressive
-            alone.
-        """
+    def forward(self, tokens: Tensor) -> Tensor:
+        """(B, H, C) logits from tokens (B, T, D), NaN after the last token of a row."""
         # Attention leaves absent tokens out, but NaN times 0 is still NaN.
         absent = torch.isnan(tokens[:, :, 0])
         scored = (tokens - self.mean) / self.scale
         seen = torch.where(absent[..., None], 0.0, scored)
 
         queries = self.queries.expand(len(tokens), -1, -1)
-        mask = None
-        if before is not None:
-            # Shifted by one, so that no query sees its own action, and masked, so that
-            # none sees later ones.
-            nothing = torch.full_like(before[:, :1], self.kinds)
-            shifted = torch.cat([nothing, before[:, :-1]], dim=1)
-            queries = queries + self.named(shifted)
-            horizon = before.shape[1]
-            mask = nn.Transformer.generate_square_subsequent_mask(
-                horizon, device=tokens.device
-            )
-
         memory = self.bottleneck(seen)
-        found = self.decoder(
-            queries, memory, tgt_mask=mask, memory_key_padding_mask=absent
-        )
+        found = self.decoder(queries, memory, memory_key_padding_mask=absent)
         logits: Tensor = self.head(found)
         return logits
 
     @torch.no_grad()
     def probabilities(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
-        """(N, H, C) probabilities; autoregressive: given the likeliest earlier actions."""
+        """(N, H, C) probabilities."""
         self.eval()
         device = self.mean.device
         # Copied, because torch takes no array that is read-only.
         inputs = torch.from_numpy(np.array(tokens))
         chunks = []
         for part in inputs.split(256):  # type: ignore[no-untyped-call]
-            chunks.append(self._decoded(part.to(device)))
+            chunks.append(self(part.to(device)))
         logits = torch.cat(chunks)
         return logits.softmax(-1).cpu().numpy()
-
-    def _decoded(self, tokens: Tensor) -> Tensor:
-        """(B, H, C) logits; autoregressive: of each action given the earlier
-        predictions.
-        """
-        if self.form == "oneshot":
-            logits: Tensor = self(tokens)
-            return logits
-
-        n_turns = len(tokens)
-        horizon = len(self.queries)
-        named = torch.zeros(n_turns, horizon, dtype=torch.long, device=tokens.device)
-        for place in range(horizon):
-            logits = self(tokens, named)
-            named[:, place] = logits[:, place].argmax(-1)
-        return logits
 
 
 def fit_decoder(
@@ -187,8 +141,7 @@ def _loss(
     # Places after the end are -1, which is no class. Any will do, for their weight is
     # 0.
     classes = plans.clamp(min=0)
-    before = classes if decoder.form == "autoregressive" else None
-    logits = decoder(tokens, before)
+    logits = decoder(tokens)
     losses = nn.functional.cross_entropy(
         logits.transpose(1, 2), classes, reduction="none"
     )

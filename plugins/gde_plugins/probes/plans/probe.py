@@ -19,7 +19,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Codes, Doubles, Floats, Indices
-from gde_plugins.probes.config import PlanConfig, PlanVariant
+from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.weights import check_tokens
 from gde_plugins.probes.plans.decoder import PlanDecoder, fit_decoder
@@ -72,10 +72,7 @@ class PlanProbe:
 
     config: PlanConfig
     inputs: ClassVar[InputForm] = "tokens"
-
-    @property
-    def variants(self) -> tuple[str, ...]:
-        return self.config.variants
+    variants: ClassVar[tuple[str, ...]] = ("oneshot",)
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return self.config.capture(model)
@@ -115,9 +112,12 @@ class PlanProbe:
         return ProbeLabels(values=plans)
 
     def fit(
-        self, variant: str, train: ProbeDataset, rng: np.random.Generator
+        self,
+        variant: str,  # noqa: ARG002
+        train: ProbeDataset,
+        rng: np.random.Generator,
     ) -> Readout:
-        """Fit a decoder of this form.
+        """Fit a decoder.
 
         Raises:
             ValueError: activations that are not finite, naming the row, or no plan that
@@ -142,7 +142,6 @@ class PlanProbe:
             seed = int(rng.integers(2**31))
             torch.manual_seed(seed)
             decoder = PlanDecoder(
-                form=_form(variant),
                 inputs=n_inputs,
                 width=width,
                 depth=config.depth,
@@ -168,7 +167,7 @@ class PlanProbe:
             heads=config.heads,
         )
 
-    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:  # noqa: ARG002
         state = {
             name: torch.from_numpy(np.array(array)) for name, array in arrays.items()
         }
@@ -181,7 +180,6 @@ class PlanProbe:
         inner = [name for name in state if name.startswith("decoder.layers.")]
         layers = {name.split(".")[2] for name in inner}
         decoder = PlanDecoder(
-            form=_form(variant),
             inputs=inputs,
             width=width,
             depth=len(layers),
@@ -241,10 +239,6 @@ class PlanProbe:
         fitted[rows] = np.where(plans == OVER, np.nan, true)
         uniform = np.full(fitted.shape, 1 / n_kinds)
         return {"actions": Likelihoods(fitted=fitted, uniform=uniform)}
-
-
-def _form(variant: str) -> PlanVariant:
-    return "autoregressive" if variant == "autoregressive" else "oneshot"
 
 
 def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
