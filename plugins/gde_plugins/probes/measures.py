@@ -274,11 +274,6 @@ CAUSES = (
         "share",
     ),
     Caused("causes.written.*", "Reasoning writes the true place of the *", "share"),
-    Caused(
-        "causes.normalised_shift",
-        "Normalised shift towards the counterfactual",
-        "share",
-    ),
     Caused("causes.moved", "Changed actions", "share"),
     Caused("causes.p", "p value of the effect, Holm-corrected", "probability"),
     Caused("causes.excess", "Effect beyond the strongest control", "share"),

@@ -24,7 +24,7 @@ from gde_plugins.grid_studies.probe_figures import (
 )
 from gde_plugins.grid_studies.probes_study import ProbesStudy
 from gde_plugins.grid_studies.published import quantities
-from gde_plugins.grid_studies.rows.causes import SHIFT, WRONG_LAYER
+from gde_plugins.grid_studies.rows.causes import WRONG_LAYER
 from gde_plugins.grid_studies.rows.plans import PREFIXES, distance_rows
 from gde_plugins.probes.config import PlanConfig
 
@@ -154,8 +154,6 @@ def test_numbers_stand_beside_their_controls() -> None:
                 ("effect", "patching goal", 1.0, "none", 0.4),
                 ("effect", "patching goal", 1.0, "another grid", 0.1),
                 ("called", "patching goal", 1.0, "none", 1.0),
-                ("normalised_shift", "patching goal", 1.0, "none", 0.75),
-                ("normalised_shift", "patching goal", 1.0, "another grid", 0.05),
                 ("effect", "steering agent", 0.5, "none", 0.2),
                 ("effect", "steering agent", 0.5, "random direction", 0.0),
                 ("effect", "steering agent", 1.0, "none", 0.5),
@@ -243,7 +241,6 @@ def test_numbers_stand_beside_their_controls() -> None:
         cause.others["another grid"].value,
         cause.others["called a cause"].value,
     ) == (0.4, 0.1, 1)
-    assert cause.others[SHIFT].value == 0.75
     steered = {
         dose: rows[
             "What causes the action",
@@ -254,7 +251,6 @@ def test_numbers_stand_beside_their_controls() -> None:
     assert [row.ours.value for row in steered.values()] == [0.2, 0.5, 0.6]
     assert steered["0.5"].others["random direction"].value == 0.0
     assert steered["1"].others[WRONG_LAYER].value == 0.3
-    assert not any(SHIFT in row.others for row in steered.values())
     assert not any(
         WRONG_LAYER in row.others for row in (steered["0.5"], steered["2"], cause)
     )

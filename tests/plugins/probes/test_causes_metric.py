@@ -110,8 +110,6 @@ def test_what_the_model_uses_is_a_cause_and_what_it_does_not_use_is_none(
     if kind != "ablation":
         assert abs(number(found, "effect", f"{kind} goal", layer)) < 0.15
         assert number(found, "called", f"{kind} agent", layer) == 1
-        assert number(found, "normalised_shift", f"{kind} agent", layer) > 0.3
-        assert abs(number(found, "normalised_shift", f"{kind} goal", layer)) < 0.2
 
 
 def test_the_effect_grows_with_the_dose_and_is_beyond_its_control(
@@ -223,20 +221,6 @@ def test_another_prompt_shows_how_far_it_could_go(tested: Result) -> None:
             > 0.9
         )
     assert number(tested.measurements, "called", "patching wall") == 0
-
-
-def test_there_is_a_shift_where_there_is_a_counterfactual(tested: Result) -> None:
-    found = [
-        one for one in tested.measurements if one.name == "causes.normalised_shift"
-    ]
-    assert {str(one.where["change"]).split()[0] for one in found} == {
-        "steering",
-        "patching",
-    }
-    control = number(
-        found, "normalised_shift", "patching agent", control="another grid"
-    )
-    assert control < number(found, "normalised_shift", "patching agent")
 
 
 def test_numbers_repeat_without_asking_the_model_again(

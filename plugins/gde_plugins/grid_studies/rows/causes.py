@@ -30,7 +30,6 @@ WRONG_LAYER = "its direction at the farthest layer"
 """Beside steering with a dose of 1. It is no control: a cause stays in the stream, so
 it may work there too.
 """
-SHIFT = "normalised shift towards the other grid's actions"
 CALLED = {"ablation": "told from its control"}
 """Titles of the verdict other than "called a cause". An ablation alone shows no cause:
 the subspace of one thing holds some of the others.
@@ -90,9 +89,6 @@ def _cause(
         # Not every change and dose has these.
         if _is_at_wrong_layer(one, labels):
             others[WRONG_LAYER] = one
-    for one in measurements:
-        if one.name == "causes.normalised_shift" and one.where == where:
-            others[SHIFT] = one
     others["p, corrected"] = find(measurements, "causes.p", **where)
     verdict = CALLED.get(kind, "called a cause")
     others[verdict] = find(measurements, "causes.called", **where)

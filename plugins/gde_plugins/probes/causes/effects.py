@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.data.activations import Intervention
-from gde.data.completion import ChatRequest
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
 from gde_plugins.probes.arrays import Doubles
-from gde_plugins.probes.causes import normalised_shift
 from gde_plugins.probes.causes.cases import (
     UNCHANGED,
     Actions,
@@ -55,7 +53,6 @@ class _Outcome:
     difference: Difference
     effects: Doubles
     """(cases,) increase in the share of predicted actions."""
-    actions: Actions
     moved: float
     """Share of answers whose action differs from that without the change."""
     further: Sequence[Measurement]
@@ -77,8 +74,6 @@ class Replays:
     """Answers to each case and change. Their random numbers are the same for every
     change.
     """
-    counterfactuals: Sequence[ChatRequest] = ()
-    """The counterfactual prompt of each case; empty where there is none."""
     pattern: str = ""
     """Regular expression of places in the reasoning, see `reasoning`."""
 
@@ -113,8 +108,6 @@ async def causal_effects(
       changes that are no controls.
     - "excess": effect beyond the strongest control of the same name and layer (and
       dose, where one has it).
-    - "normalised_shift": see the function of that name; only with counterfactuals, and
-      only for changes of the stream.
 
     Controls have no "p" and "excess". A change has a reason instead of numbers if it
     leaves the forward pass of any case as it is or no answer usable, or if it reaches
@@ -139,20 +132,7 @@ async def causal_effects(
         ),
     )
     outcomes = [await tests.outcome(change, rng) for change in changes]
-
-    measurements = [*_measured(outcomes, replays.worlds, rng)]
-    if not replays.counterfactuals:
-        return measurements
-
-    prompts = Change(name="", layer=0, instead=tuple(replays.counterfactuals))
-    counterfactual = await replays.actions(await replays.answers(prompts))
-    for outcome in outcomes:
-        # Asking the counterfactual prompt itself is no change of the stream.
-        if not outcome.change.instead:
-            measurements.append(
-                _shift(outcome, before, counterfactual, replays.worlds, rng)
-            )
-    return measurements
+    return [*_measured(outcomes, replays.worlds, rng)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +169,6 @@ class _Effects:
             change=change,
             difference=paired_difference(shares, shares_before, replays.worlds, rng),
             effects=shares - shares_before,
-            actions=actions,
             moved=_share_moved(self.before, actions),
             further=further,
             reason=reason,
@@ -299,7 +278,7 @@ def _measured(
     worlds: Sequence[str],
     rng: np.random.Generator,
 ) -> Iterator[Measurement]:
-    """Return all measurements but the normalised shift, in the order of the changes."""
+    """Return all measurements, in the order of the changes."""
     # Controls are no hypotheses, so they take no part in the correction.
     tested = [one for one in outcomes if not one.change.control and not one.reason]
     raw = [one.difference.permutation.p_value for one in tested]
@@ -352,19 +331,3 @@ def _excess(
     )
     difference = paired_difference(one.effects, strongest.effects, worlds, rng)
     return difference.estimate.measurement("excess")
-
-
-def _shift(
-    one: _Outcome,
-    before: Actions,
-    counterfactuals: Actions,
-    worlds: Sequence[str],
-    rng: np.random.Generator,
-) -> Measurement:
-    """Return the normalised shift of a change, or the reason why it is missing."""
-    if one.reason:
-        return unmeasured(normalised_shift.NAME, one.reason, one.change.where)
-    shift = normalised_shift.normalised_shift(
-        before, one.actions, counterfactuals, worlds, rng
-    )
-    return replace(shift, where=one.change.where)

@@ -50,8 +50,6 @@ class Causes:
       change.
     - "causes.excess": effect beyond the strongest control.
     - "causes.called": 1 where all this makes the thing a cause, else 0.
-    - "causes.normalised_shift": how far the distribution of actions moves towards the
-      counterfactual's.
     - "causes.decoded": how often the probe finds a steered thing at its counterfactual
       place.
     """
@@ -116,11 +114,10 @@ class Causes:
                 n_changes += 2 * n_layers
                 n_tests = 4
 
-            # The counterfactual prompt is asked for its activations and for its
-            # action, the turn's own for its action, and each test asks once whether
-            # reasoning can be given.
+            # The counterfactual prompt is asked for its activations, the turn's own for
+            # its action, and each test asks once whether reasoning can be given.
             n_samples = n_cases * self.config.samples
-            calls += n_cases + n_samples * (2 + 3 * n_changes) + n_tests
+            calls += n_cases + n_samples * (1 + 3 * n_changes) + n_tests
         return calls
 
 
@@ -202,21 +199,17 @@ class _Tests:
     ) -> list[Measurement]:
         """Measure the changes of one test.
 
-        A harmful one takes something away. It predicts whatever is not optimal, and no
-        counterfactual's actions.
+        A harmful one takes something away. It predicts whatever is not optimal.
         """
         cases = [trial.case for trial in trials]
-        counterfactuals = [trial.counterfactual_request for trial in trials]
         if harmful:
             cases = [self._harmed(case) for case in cases]
-            counterfactuals = []
 
         replays = Replays(
             model=self.turns.model,
             cases=cases,
             read=self._read,
             samples=self.config.samples,
-            counterfactuals=counterfactuals,
             pattern=self.config.reasoning,
         )
         found = await causal_effects(replays, changes, self.turns.rng("effects"))
