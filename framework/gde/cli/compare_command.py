@@ -45,9 +45,7 @@ PROBE_COLUMNS = ("headline", "run", "value", "paired test")
 def command(
     runs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RUN...", help="Folders of runs, of contests, or of two profiles."
-        ),
+        typer.Argument(metavar="RUN...", help="Folders of runs or of contests."),
     ],
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
@@ -84,26 +82,14 @@ def command(
     their first headline, with the settings in which they differ.
 
     Of runs with reward models, a leaderboard ranks all reward models by task, each
-    beside the best baseline that reads nothing. Of two profiles or other studies, the
-    tables are their pages' rows, corrected together.
+    beside the best baseline that reads nothing.
     """
-    from gde.cli.study_differences import compare_and_show
     from gde.comparisons.comparison import compare_runs, comparison_json, named
     from gde.comparisons.leaderboard import rank_contenders
     from gde.errors import GdeError
     from gde.reporting.terminal.contest_screen import contest_screen
-    from gde.studies.study import is_study
 
     of_two = unpaired or fail_if_worse or episodes
-    if len(runs) == 2 and all(map(is_study, runs)):
-        if of_two:
-            given = "--unpaired, --fail-if-worse and --episodes take two runs"
-            raise GdeError(
-                f"compare: {given}, e.g. those in the folders of the studies"
-            )
-        compare_and_show(runs[0], runs[1], as_json)
-        return
-
     runs = [run for given in runs for run in _runs_of(given)]
     boards = rank_contenders(runs)
     if len(runs) == 2:

@@ -159,11 +159,6 @@ def write_study(study: Study) -> None:
     write_whole(study.folder / STUDY_TABLES, f"{tables}\n")
 
 
-def is_study(folder: Path) -> bool:
-    """Whether a folder holds a finished study."""
-    return (folder / STUDY_TABLES).is_file()
-
-
 def read_study(folder: Path) -> Study:
     """A finished study as it was written; nothing is computed.
 
