@@ -9,6 +9,8 @@ import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
+import scipy
+
 from gde.data.trajectory import Trajectory
 
 
@@ -21,13 +23,14 @@ def joined_clusters(trajectories: Iterable[Trajectory]) -> Mapping[str, str]:
     """
     clusters: dict[str, str] = {}
     views: dict[str, str] = {}
-    joined = _Joined()
+    joined = scipy.cluster.hierarchy.DisjointSet()
     with_id: dict[str, str] = {}
     for one in trajectories:
         episode = str(one.key)
         cluster = one.world.cluster
         clusters[episode] = cluster
-        joined.add(with_id.setdefault(one.world.id, cluster), cluster)
+        joined.add(cluster)
+        joined.merge(with_id.setdefault(one.world.id, cluster), cluster)
         if one.turns:
             views[episode] = _first_view(one)
 
@@ -35,8 +38,13 @@ def joined_clusters(trajectories: Iterable[Trajectory]) -> Mapping[str, str]:
     if len(set(views.values())) > 1:
         for episode, view in views.items():
             cluster = clusters[episode]
-            joined.add(with_view.setdefault(view, cluster), cluster)
-    return {episode: joined.name(cluster) for episode, cluster in clusters.items()}
+            joined.merge(with_view.setdefault(view, cluster), cluster)
+
+    # Clusters that are one go by the first of their names in sorted order.
+    names: dict[str, str] = {}
+    for alike in joined.subsets():
+        names.update(dict.fromkeys(alike, min(alike)))
+    return {episode: names[cluster] for episode, cluster in clusters.items()}
 
 
 def _first_view(one: Trajectory) -> str:
@@ -45,22 +53,3 @@ def _first_view(one: Trajectory) -> str:
     facts = dict(turn.state.facts) if turn.state else None
     content = [one.world.objective, turn.observation.text, facts]
     return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-class _Joined:
-    """Clusters that count as one, under the first of their names in sorted order."""
-
-    def __init__(self) -> None:
-        self._earlier: dict[str, str] = {}
-        """Name of a cluster to an earlier one of those that it is joined with."""
-
-    def name(self, cluster: str) -> str:
-        while cluster in self._earlier:
-            cluster = self._earlier[cluster]
-        return cluster
-
-    def add(self, first: str, second: str) -> None:
-        """Join two clusters, which may be the same."""
-        earlier, later = sorted((self.name(first), self.name(second)))
-        if earlier != later:
-            self._earlier[later] = earlier
