@@ -18,7 +18,7 @@ from gde_plugins.probes.course.sources import ByEvent
 from gde_plugins.probes.course.turns import CourseTurn
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.reader import fit_reader
-from gde_plugins.probes.fitting.ridge import fit_ridge
+from gde_plugins.probes.fitting.ridge import fit_linear
 
 TEST_SHARE = 0.3
 """Of the worlds of a split."""
@@ -144,12 +144,7 @@ def _places(inputs: Floats, truth: Truth, train: Indices, test: Indices) -> Code
 
 def _actions(inputs: Floats, codes: Codes, train: Indices, test: Indices) -> Codes:
     """(tests,) the likeliest actions."""
-    reader = fit_ridge(
-        inputs[train],
-        codes[train, None],
-        int(codes.max()) + 1,
-        train.astype(str),
-        PENALTIES,
-    )
-    likeliest: Codes = reader.probabilities(inputs[test], (1,))[:, 0].argmax(axis=-1)
+    targets = np.eye(int(codes.max()) + 1)[codes[train]]
+    reader = fit_linear(inputs[train], targets, train.astype(str), PENALTIES)
+    likeliest: Codes = reader.outputs(inputs[test], ())[:, 0].argmax(axis=-1)
     return likeliest

@@ -21,7 +21,7 @@ from gde.parts.probe import Readout
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
-from gde_plugins.probes.fitting.ridge import Components, RidgeFits, rows_of_worlds
+from gde_plugins.probes.fitting.ridge import fit_linear
 from gde_plugins.probes.fitting.training import Examples, fit_network, settings_of
 from gde_plugins.probes.fitting.weights import (
     CellWeights,
@@ -135,7 +135,7 @@ class DistanceProbe:
             )
         steps = train.labels[:, :1].astype(np.float64)
         if variant == "linear":
-            weights = _ridge(train.inputs, steps, train.groups)
+            weights = fit_linear(train.inputs, steps, train.groups, PENALTIES)
         else:
             weights = self._network(train.inputs, steps, rng)
 
@@ -263,36 +263,6 @@ def is_decoded(dataset: ProbeDataset) -> Bools:
     """(N,) True for the turns that are decoded."""
     decoded: Bools = ~np.isnan(dataset.labels[:, 0])
     return decoded
-
-
-@one_thread()
-def _ridge(inputs: Floats, steps: Doubles, worlds: Worlds) -> CellWeights:
-    """Ridge regression of steps (N, 1), with the penalty of least squared error in
-    left-out worlds (N,).
-
-    Of equally good penalties the largest is taken.
-    """
-    rows = rows_of_worlds(worlds)
-    mean, scale = z_scores(inputs)
-    scored = ((inputs - mean) / scale).astype(np.float64)
-    fit = RidgeFits(Components.of(scored), steps)
-
-    def error(penalty: float) -> float:
-        misses = fit.left_out(penalty, rows) - steps
-        return float((misses**2).mean())
-
-    # `min` takes the first of equal errors, hence the largest penalty.
-    descending = sorted(PENALTIES, reverse=True)
-    penalty = min(descending, key=error)
-    weights = fit.weights(penalty)
-    bias = fit.level - scored.mean(axis=0) @ weights
-    return CellWeights(
-        mean=mean,
-        scale=scale,
-        activation=weights.astype(np.float32),
-        coordinate=np.zeros((0, 1), dtype=np.float32),
-        bias=bias.astype(np.float32),
-    )
 
 
 def errors(

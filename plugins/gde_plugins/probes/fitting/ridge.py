@@ -31,7 +31,7 @@ from scipy.optimize import minimize_scalar
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices, Worlds
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.places import PlaceWeights
-from gde_plugins.probes.fitting.weights import z_scores
+from gde_plugins.probes.fitting.weights import CellWeights, z_scores
 
 TEMPERATURES = (1e-2, 1e1)
 """Bounds of the temperature; one-hot targets differ by 1."""
@@ -96,6 +96,40 @@ def fit_ridge(
         scale=scale,
         by_place=warm_weights.reshape(len(mean), -1),
         bias=warm_bias.ravel(),
+    )
+
+
+@one_thread()
+def fit_linear(
+    inputs: Floats, targets: Doubles, worlds: Worlds, penalties: Sequence[float]
+) -> CellWeights:
+    """Ridge regression of targets (N, K) on activations as captured.
+
+    Of the penalties, as of `fit_ridge`, the one of least squared error in left-out
+    worlds is taken.
+
+    Raises:
+        ValueError: fewer than two worlds.
+    """
+    rows = rows_of_worlds(worlds)
+    mean, scale = z_scores(inputs)
+    scored = ((inputs - mean) / scale).astype(np.float64)
+    fits = RidgeFits(Components.of(scored), targets)
+
+    def error(penalty: float) -> float:
+        misses = fits.left_out(penalty, rows) - targets
+        return float((misses**2).mean())
+
+    # `min` takes the first of equal errors, hence the largest penalty.
+    penalty = min(sorted(penalties, reverse=True), key=error)
+    weights = fits.weights(penalty)
+    bias = fits.level - scored.mean(axis=0) @ weights
+    return CellWeights(
+        mean=mean,
+        scale=scale,
+        activation=weights.astype(np.float32),
+        coordinate=np.zeros((0, targets.shape[1]), dtype=np.float32),
+        bias=bias.astype(np.float32),
     )
 
 
