@@ -38,14 +38,13 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cells: int | None = 16,
         learning_rate: float = 3e-3,
         weight_decay: float = 1e-3,
-        balanced: bool = True,
         device: str = "cpu",
         random_state: Any = None,
     ) -> None:
         """Keep the parameters; see `gde_plugins.probes.config.CogmapConfig` for what
         they mean.
 
-        `hidden` 0 is softmax regression, and `balanced` weighs classes by their inverse
+        `hidden` 0 is softmax regression. Classes are weighed by their inverse
         frequency.
         """
         # scikit-learn clones estimators by these attributes, so they are kept unchecked
@@ -57,7 +56,6 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.cells = cells
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
-        self.balanced = balanced
         self.device = device
         self.random_state = random_state
 
@@ -70,7 +68,7 @@ class CogmapClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng(seed)
 
-        examples = examples_of(X, codes, self.shape_, n_classes, self.balanced)
+        examples = examples_of(X, codes, self.shape_, n_classes)
         names = [field.name for field in fields(Settings)]
         settings = Settings(**{name: getattr(self, name) for name in names})
         fitted = fit_network(examples, n_classes, settings, rng)

@@ -17,7 +17,6 @@ from gde.data.trajectory import EpisodeKey
 from gde.offers import Capability, EnvironmentOffer, ModelOffer
 from gde.parts.awaiting import finished
 from gde.parts.environment import Environment
-from gde.parts.metric import AsksModel
 from gde.parts.probe import reads_one_turn
 from gde.request.names import model_names
 from gde.request.ready import Chosen, Ready
@@ -26,7 +25,6 @@ from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
 from gde.stages.fits import initialisations_of
 from gde.stages.models import Models
-from gde.stages.probe_data import n_test_worlds
 from gde.stages.rollout import Listed, episode_keys, list_worlds, seed_of
 
 CHARACTERS = 4
@@ -103,8 +101,6 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
     of_agent = ready.agent_model
     if of_agent:
         found.append(about(ready.agent, asked.episodes, asked.calls, of_agent))
-        for metric, episodes, calls, model in _asking_metrics(ready, asked):
-            found.append(about(metric, episodes, calls, model))
     for chosen in ready.rewards:
         if model_names(chosen.config):
             found.append(about(chosen, asked.episodes, None, ""))
@@ -119,25 +115,6 @@ def cost_of(ready: Ready, model: str, prompt: float, answer: float) -> float | N
     if prices is None:
         return None
     return (prompt * prices[0] + answer * prices[1]) / PER
-
-
-def _asking_metrics(
-    ready: Ready, asked: Asked
-) -> Iterator[tuple[Chosen, int, int | None, str]]:
-    """The metrics that ask a language model, each with the episodes that it asks about,
-    its calls, and the model.
-    """
-    n_held_out = n_test_worlds(asked.episodes)
-    # Where probes read local weights, these answer.
-    models = [ready.read_model(chosen) for chosen in ready.probes]
-    model = next(iter(models), ready.agent_model)
-    with closing(Resources(ready)) as resources:
-        probes = {chosen.label: resources.make(chosen) for chosen in ready.probes}
-        for chosen in ready.metrics:
-            metric = resources.make(chosen)
-            if isinstance(metric, AsksModel):
-                calls = metric.most_calls(n_held_out, probes) if asked.calls else None
-                yield chosen, n_held_out, calls, model
 
 
 def _of_probes(plan: str, ready: Ready, asked: Asked) -> Iterator[Estimate]:

@@ -24,11 +24,7 @@ class CaptureRequest:
     embeddings.
     """
     positions: tuple[str, ...] = ("pre", "post")
-    """Names of token positions of a completion (`Completion.positions`), or of events
-    (`gde.data.events`).
-    """
-    events: str = ""
-    """The form in which the model writes events; empty where none is read."""
+    """Names of token positions of a completion (`Completion.positions`)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

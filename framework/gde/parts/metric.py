@@ -8,7 +8,6 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measures
 from gde.data.result import Measurement, with_unit
 from gde.errors import GdeError
-from gde.parts.probe import Probe
 
 
 @runtime_checkable
@@ -53,16 +52,3 @@ class RemarksTurns(Metric, Protocol):
 
     def remarks(self, evidence: Evidence) -> Mapping[tuple[str, int], str]:
         """One line by episode key and turn index."""
-
-
-@runtime_checkable
-class AsksModel(Metric, Protocol):
-    """A metric that asks the agent's language model again, after the episodes."""
-
-    def most_calls(self, held_out: int, probes: Mapping[str, Probe]) -> int | None:
-        """The most questions; None where nobody can know before the run.
-
-        Args:
-            held_out: worlds that no probe is fitted to.
-            probes: of the run, by label.
-        """

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gde.data.events import PREFIX
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
@@ -31,12 +30,6 @@ POSITIONS: Mapping[str, str] = {
     "pre": "before reasoning",
     "post": "after reasoning",
     "reasoning": "while reasoning",
-    f"{PREFIX}before": "at the last token of the prompt",
-    f"{PREFIX}agent": "at the first mention of the agent",
-    f"{PREFIX}goal": "at the first mention of the goal",
-    f"{PREFIX}move": "at the first mention of the move",
-    f"{PREFIX}last": "at the last step",
-    f"{PREFIX}after": "at the last token before the answer",
 }
 SYMBOLS: Mapping[str, str] = {
     "share": "%",

@@ -241,11 +241,7 @@ def _capture(
 
     def replayable() -> Sequences:
         replays = partial(read_replays, run.journal, read.weights)
-        # Only the forms of events need the model's tokenizer.
-        tokenize = trained().tokenize if request.events else None
-        return sequences(
-            trajectories, run.ready.agent_model, replays, request.events, tokenize
-        )
+        return sequences(trajectories, run.ready.agent_model, replays)
 
     total = 1 + len(controls)
     run.watch(Progress("activations", 0, total))

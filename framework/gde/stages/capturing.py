@@ -6,7 +6,6 @@ replayed under the same ones: a control is given what the model was given.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, product
 
 from gde.data.activations import (
@@ -14,9 +13,7 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
-from gde.data.events import Tokenize, find_events
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
 from gde.store.activations import ActivationStore, Place, Row
 
@@ -47,36 +44,19 @@ def record(
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
-    """One request for everything that several ask for.
-
-    Raises:
-        GdeError: they find events by different forms.
-    """
+    """One request for everything that several ask for."""
     layers: set[int] = set()
     positions: set[str] = set()
-    events: set[str] = set()
     for request in requests:
         layers.update(request.layers)
         positions.update(request.positions)
-        events.add(request.events)
-    forms = sorted(events - {""})
-    if len(forms) > 1:
-        raise GdeError(
-            f"probes of a run find events by one form, got {' and '.join(forms)}: set the same for all"
-        )
     return CaptureRequest(
-        layers=tuple(sorted(layers)),
-        positions=tuple(sorted(positions)),
-        events="".join(forms),
+        layers=tuple(sorted(layers)), positions=tuple(sorted(positions))
     )
 
 
 def sequences(
-    trajectories: Iterable[Trajectory],
-    name: str,
-    replays: Replays | None = None,
-    events: str = "",
-    tokenize: Tokenize | None = None,
+    trajectories: Iterable[Trajectory], name: str, replays: Replays | None = None
 ) -> Sequences:
     """The replayable tokens of every turn that this language model decided.
 
@@ -84,8 +64,6 @@ def sequences(
         trajectories: of the run.
         name: of the language model.
         replays: gives the answers of an episode that have tokens only there.
-        events: the form of events, which become positions; empty for none.
-        tokenize: of the model, to find them with.
     """
     for trajectory in trajectories:
         episode = str(trajectory.key)
@@ -104,10 +82,6 @@ def sequences(
                 sequence = replayed[turn.index]
             else:
                 continue
-            if events and tokenize:
-                found = find_events(completion, sequence, events, tokenize)
-                positions = {**sequence.positions, **found.positions}
-                sequence = replace(sequence, positions=positions)
             yield (episode, turn.index), sequence
 
 

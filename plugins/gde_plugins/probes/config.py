@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Gt, Interval, MinLen
 
-from gde.data.events import EVENTS, PREFIX
 from gde.data.how import How
 from gde.errors import GdeError
 from gde.offers import WeightsName
@@ -25,13 +24,6 @@ Position = Literal["pre", "post", "reasoning"]
 Depth = Literal["early", "middle", "late", "all"]
 THIRDS = {"early": 1, "middle": 2, "late": 3}
 """Depth to the number of thirds of the layers up to it."""
-EVENT_FORM = (
-    r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
-    r"(?: path \d+,\d+ (?P<move>\d+,\d+)(?: (?P<last>\d+,\d+))*)?"
-)
-"""The form in which nano's reasoning comes to its events. Of a group that is repeated, the
-last match counts.
-"""
 PENALTIES = tuple(10.0**power for power in range(-6, 7))
 
 Index = Annotated[int, Ge(0)]
@@ -67,15 +59,9 @@ class ReadingConfig:
     """Local weights of a served model, e.g. hf:PATH_OR_ID, which replay its answers;
     empty if the agent's model gives activations itself.
     """
-    positions: tuple[Position | Literal["course"], ...] = ("pre", "post")
-    """Token positions to probe: before and after the reasoning, or all of its tokens;
-    `course` stands for the six events of the course, a token each. Each position has
-    its own probe.
-    """
-    events: str = EVENT_FORM
-    """Regular expression of the form in which the model writes events: a group each for
-    the first mention of `agent`, `goal` and `move`, for the `last` step and, in models
-    without a template that closes their reasoning, for `after`. The default is nano's.
+    positions: tuple[Position, ...] = ("pre", "post")
+    """Token positions to probe: before and after the reasoning, or all of its tokens.
+    Each position has its own probe.
     """
     trained_on: str = ""
     """Folder of another run of the same weights, to whose worlds the probe and its
@@ -92,7 +78,6 @@ class ReadingConfig:
             has_repeats = len(set(chosen)) != len(chosen)
             if has_repeats or not chosen:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
-        check_pattern("probe", "events", self.events)
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """Return the chosen layers of this model at the chosen positions.
@@ -113,13 +98,7 @@ class ReadingConfig:
             for index in _layers(chosen, model):
                 if index not in layers:
                     layers.append(index)
-        if "course" not in self.positions:
-            return CaptureRequest(layers=tuple(layers), positions=self.positions)
-        positions: list[str] = [each for each in self.positions if each != "course"]
-        positions += [PREFIX + event for event in EVENTS]
-        return CaptureRequest(
-            layers=tuple(layers), positions=tuple(positions), events=self.events
-        )
+        return CaptureRequest(layers=tuple(layers), positions=self.positions)
 
 
 def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
@@ -205,10 +184,6 @@ class CogmapConfig(ProbeConfig):
     cells: Count | None = 16
     """Cells of each turn per training step, drawn so that the loss stays unbiased; none
     for all.
-    """
-    balance: Literal["classes", "none"] = "classes"
-    """Weigh cells by the inverse frequency of their class, or all alike, as `ridge`
-    always does.
     """
     penalties: Annotated[tuple[Positive, ...], MinLen(1), Several()] = PENALTIES
     """Candidate penalties of `ridge` on squared weights of z-scored activations,

@@ -19,7 +19,7 @@ from gde.data.events import (
     find_events,
 )
 from gde.testing.parts import PlantedModel
-from gde_plugins.probes.config import EVENT_FORM
+from gde_plugins.probes.course.config import EVENT_FORM
 
 MODEL = PlantedModel()
 REASONING = "A 1,2 G 3,1 path 1,2 2,2 3,2 3,1"

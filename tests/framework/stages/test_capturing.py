@@ -19,8 +19,6 @@ from gde import (
     Trajectory,
 )
 from gde.data.activations import EMBEDDING
-from gde.data.events import PREFIX
-from gde.errors import GdeError
 from gde.stages import capturing
 from gde.stages.capturing import merge, record, sequences
 from gde.store.activations import ActivationStore
@@ -144,39 +142,3 @@ def test_batches_are_bounded(
         == 5
     )
     assert model.batches == [2, 2, 1]
-
-
-def test_events_are_positions_also_of_replayed_answers() -> None:
-    text = "goal 1,2"
-    prompt = tuple(map(ord, "go:"))
-    completion = Completion(
-        text=text,
-        reasoning=None,
-        finish="stop",
-        prompt_tokens=prompt,
-        tokens=tuple(map(ord, text)),
-        positions={"pre": (0, 1, 2)},
-        model="m",
-    )
-    served = replace(completion, prompt_tokens=(), tokens=(), positions={})
-    replayed = TokenSequence(
-        tokens=prompt + completion.tokens, positions=completion.positions
-    )
-    found = sequences(
-        [trajectory(completion, served)],
-        "m",
-        lambda _: {1: replayed},
-        r"goal (?P<goal>\d,\d)",
-        PlantedModel().tokenize,
-    )
-    for _, sequence in found:
-        assert sequence.positions[f"{PREFIX}before"] == (2,)
-        assert sequence.positions[f"{PREFIX}goal"] == (len(sequence.tokens) - 1,)
-        assert f"{PREFIX}agent" not in sequence.positions
-
-
-def test_probes_of_a_run_find_events_by_one_form() -> None:
-    first = CaptureRequest(layers=(0,), events="a")
-    assert merge([first, CaptureRequest(layers=(1,))]).events == "a"
-    with pytest.raises(GdeError, match="set the same for all"):
-        merge([first, CaptureRequest(layers=(0,), events="b")])

@@ -9,18 +9,15 @@ from typing import cast
 import pytest
 
 from gde import Choice, How, Plan, evaluate, load_evidence, rescore
-from gde.before.preparing import dry
 from gde.data.result import Measurement, Result
 from gde.errors import GdeError
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue
-from gde.store.folder import RunFolder
 from gde_plugins.probes.causes import trials
 from gde_plugins.probes.causes.counterfactuals import Counterfactual
 from gde_plugins.probes.causes.layers import Prompt
 from gde_plugins.probes.causes.metric import Causes
-from gde_plugins.probes.config import CausesConfig, CogmapConfig
-from gde_plugins.probes.maps.probe import CogmapProbe
+from gde_plugins.probes.config import CausesConfig
 
 Found = Sequence[Measurement]
 PAGE = How(reporters=("html",))
@@ -231,27 +228,6 @@ def test_numbers_repeat_without_asking_the_model_again(
     monkeypatch.delattr(planted_parts.Walker, "complete")
     again = rescore(little.run, catalogue=catalogue)
     assert again.measurements == little.measurements
-
-
-@pytest.mark.parametrize("run", ["tested", "little"])
-def test_the_estimate_is_a_bound_of_what_is_asked(
-    run: str, catalogue: Catalogue, request: pytest.FixtureRequest
-) -> None:
-    result: Result = request.getfixturevalue(run)
-    plan = RunFolder.open(Path(result.run)).plan()
-    (foreseen,) = [
-        one for one in dry(plan, catalogue).estimates if one.part == "causes"
-    ]
-    (asked,) = [one.usage.calls for one in result.models if one.part == "causes"]
-    assert foreseen.calls is not None
-    assert asked <= foreseen.calls <= 4 * asked
-
-
-def test_a_probe_of_all_layers_has_no_estimate() -> None:
-    metric = Causes(CausesConfig(), cast("Context", None))
-    every = CogmapProbe(CogmapConfig(layer=("all",)))
-    assert metric.most_calls(12, {"cogmap": every}) is None
-    assert metric.most_calls(12, {"other": every}) == 0
 
 
 def test_a_served_model_is_tested_through_its_local_weights(

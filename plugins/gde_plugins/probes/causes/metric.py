@@ -1,7 +1,7 @@
 """The metric `causes`: does what a probe decodes cause the agent's actions?"""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from gde.data.completion import Completion
@@ -9,7 +9,6 @@ from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
-from gde.parts.probe import Probe
 from gde_plugins.probes.causes.cases import Case, Change
 from gde_plugins.probes.causes.changes import (
     Trial,
@@ -26,7 +25,6 @@ from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
 from gde_plugins.probes.causes.replay import action_for
 from gde_plugins.probes.causes.trials import ReplayedTurns
 from gde_plugins.probes.config import CausesConfig
-from gde_plugins.probes.maps.probe import CogmapProbe
 
 NAME = "causes.effect"
 
@@ -88,37 +86,6 @@ class Causes:
             config=config, context=self.context, evidence=evidence, reports=fitted
         )
         return asyncio.run(_Tests(config=config, turns=turns).run())
-
-    def most_calls(self, held_out: int, probes: Mapping[str, Probe]) -> int | None:
-        """Every change of every turn, asked whole, beside the reasoning and through
-        it.
-        """
-        probe = probes.get(self.config.probe)
-        if not isinstance(probe, CogmapProbe):
-            return 0
-        if "all" in probe.config.layer:
-            return None
-        n_layers = len(probe.config.layer)
-
-        calls = 0
-        n_cases = min(held_out, self.config.cases)
-        for thing in self.config.things:
-            # Patching and its control at each layer, and the two prompts.
-            n_changes = 2 * n_layers + 2
-            n_tests = 1
-            if thing != "wall":
-                # Along both kinds of directions, each with two controls; at another
-                # layer; and the ablation with its control.
-                n_changes += 2 * 3 * len(self.config.doses) * n_layers
-                n_changes += n_layers if n_layers > 1 else 0
-                n_changes += 2 * n_layers
-                n_tests = 4
-
-            # The counterfactual prompt is asked for its activations, the turn's own for
-            # its action, and each test asks once whether reasoning can be given.
-            n_samples = n_cases * self.config.samples
-            calls += n_cases + n_samples * (1 + 3 * n_changes) + n_tests
-        return calls
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

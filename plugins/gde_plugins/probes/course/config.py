@@ -9,8 +9,15 @@ from annotated_types import Ge
 
 from gde.data.events import EVENTS
 from gde.offers import WeightsName
-from gde_plugins.probes.config import EVENT_FORM, Depth, Index, Several, check_pattern
+from gde_plugins.probes.config import Depth, Index, Several, check_pattern
 
+EVENT_FORM = (
+    r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
+    r"(?: path \d+,\d+ (?P<move>\d+,\d+)(?: (?P<last>\d+,\d+))*)?"
+)
+"""The form in which nano's reasoning comes to its events. Of a group that is repeated, the
+last match counts.
+"""
 MAP_FALLS = "map falls"
 ACTION_RISES = "action rises"
 THINGS = ("agent", "goal", "map", "optimal", "action")
@@ -59,7 +66,10 @@ class CourseStudyConfig:
     """How events are found."""
 
     events: str = EVENT_FORM
-    """Form in which the model writes events, as `cogmap.events`."""
+    """Regular expression of the form in which the model writes events: a group each for
+    the first mention of `agent`, `goal` and `move`, for the `last` step and, in models
+    without a template that closes their reasoning, for `after`. The default is nano's.
+    """
 
     def __post_init__(self) -> None:
         check_pattern("course", "events", self.events)

@@ -119,10 +119,11 @@ def examples_of(
     codes: NDArray[np.int64],
     shape: tuple[int, ...],
     n_classes: int,
-    balanced: bool,
 ) -> Examples:
-    """Turns with the class indices (N, cells) of their cells, to be learned from."""
-    weights = class_weights(codes, n_classes) if balanced else np.ones(codes.shape)
+    """Turns with the class indices (N, cells) of their cells, to be learned from. Each
+    class has the same weight.
+    """
+    weights = class_weights(codes, n_classes)
     return Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
 
 

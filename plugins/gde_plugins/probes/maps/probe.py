@@ -157,8 +157,7 @@ class CogmapProbe:
         settings = settings_of(config, config.hidden if is_mlp else 0, rate)
         settings = replace(settings, cells=config.cells)
         shape = (config.size, config.size)
-        balanced = config.balance == "classes"
-        examples = examples_of(train.inputs, codes, shape, n_classes, balanced)
+        examples = examples_of(train.inputs, codes, shape, n_classes)
 
         weights: Weights
         if variant == "places":

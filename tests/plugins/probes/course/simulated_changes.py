@@ -26,9 +26,8 @@ from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.store.folder import RunFolder
 from gde_plugins.probes.arrays import Floats, Indices
-from gde_plugins.probes.config import EVENT_FORM
 from gde_plugins.probes.course.changes import Course, Read, reorganises
-from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS, Change
+from gde_plugins.probes.course.config import ACTION_RISES, EVENT_FORM, MAP_FALLS, Change
 from gde_plugins.probes.course.reading import AGENT, GOAL, Truth, read, splits_of
 from gde_plugins.probes.course.sources import (
     FOREIGN,

@@ -7,7 +7,7 @@ import altair
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.data.events import EVENTS, NO_FORM, PREFIX
+from gde.data.events import EVENTS, NO_FORM
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Comparison, Run
 from gde.runs.adding import rescore
@@ -114,21 +114,6 @@ def test_a_random_agent_has_no_course(tmp_path: Path) -> None:
     agent = Choice(name="random")
     with pytest.raises(Exception, match="activations"):
         evaluate(plan(agent=agent, episodes=2), tmp_path / "run")
-
-
-def test_a_probe_reads_all_events(tmp_path: Path) -> None:
-    config = {"positions": ["course"], "size": 7}
-    probes = (Choice(name="cogmap", config=config),)
-    result = evaluate(
-        plan(probes=probes, metrics=(), episodes=12, initialisations=1, learning=False),
-        tmp_path / "run",
-    )
-    read = {
-        one.where["position"]
-        for one in result.measurements
-        if one.name == "cogmap.top1.agent" and one.value is not None
-    }
-    assert read == {PREFIX + event for event in EVENTS}
 
 
 def test_the_study_shows_changes_events_curves_and_published_numbers(
