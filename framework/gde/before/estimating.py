@@ -79,34 +79,31 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
         ready: the plan.
         asked: what was counted of it.
     """
-
-    def about(chosen: Chosen, episodes: int, calls: int | None, model: str) -> Estimate:
-        one = Estimate(plan=plan, part=chosen.label, episodes=episodes, note=UNKNOWN)
-        if calls is None:
-            return one
-        # Each question is taken to be like one of the agent's.
-        like = asked.calls or 1
-        prompt = calls * asked.characters // like // CHARACTERS
-        answer = calls * asked.answer_tokens // like
-        return replace(
-            one,
-            calls=calls,
-            prompt_tokens=prompt,
-            answer_tokens=answer,
-            cost=cost_of(ready, model, prompt, answer),
-            note="",
-        )
-
     found = []
-    of_agent = ready.agent_model
-    if of_agent:
-        found.append(about(ready.agent, asked.episodes, asked.calls, of_agent))
+    if ready.agent_model:
+        one = _unknown(plan, ready.agent, asked)
+        if asked.calls is not None:
+            prompt = asked.characters // CHARACTERS
+            one = replace(
+                one,
+                calls=asked.calls,
+                prompt_tokens=prompt,
+                answer_tokens=asked.answer_tokens,
+                cost=cost_of(ready, ready.agent_model, prompt, asked.answer_tokens),
+                note="",
+            )
+        found.append(one)
     for chosen in ready.rewards:
         if model_names(chosen.config):
-            found.append(about(chosen, asked.episodes, None, ""))
-    if of_agent:
+            found.append(_unknown(plan, chosen, asked))
+    if ready.agent_model:
         found += _of_probes(plan, ready, asked)
     return found
+
+
+def _unknown(plan: str, chosen: Chosen, asked: Asked) -> Estimate:
+    """The estimate of a part whose calls depend on the answers."""
+    return Estimate(plan=plan, part=chosen.label, episodes=asked.episodes, note=UNKNOWN)
 
 
 def cost_of(ready: Ready, model: str, prompt: float, answer: float) -> float | None:

@@ -13,7 +13,6 @@ from gde.comparisons.differences import (
     Values,
     corrected,
     few_worlds,
-    out_of_reach,
     same_tests,
 )
 from gde.comparisons.opening import Episodes, Opened, Shared
@@ -80,7 +79,6 @@ def compare_all(
 def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     """The comparisons with p values that are corrected over all of them."""
     rows = corrected([row for one in comparisons for row in one.rows])
-    warnings = out_of_reach(rows)
 
     # Each comparison gets its own rows back.
     remaining = iter(rows)
@@ -89,8 +87,7 @@ def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     for one in comparisons:
         own_rows = tuple(islice(remaining, len(one.rows)))
         own_probes = tuple(islice(probes, len(one.probes)))
-        notes = (*one.notes, *warnings)
-        found.append(replace(one, rows=own_rows, notes=notes, probes=own_probes))
+        found.append(replace(one, rows=own_rows, probes=own_probes))
     return tuple(found)
 
 

@@ -20,7 +20,6 @@ from gde.numerics.stats import (
     holm,
 )
 
-ALPHA = 0.05
 COST = "a cost, not tested"
 DECIMALS = 9
 """To which numbers of a world are the same."""
@@ -229,30 +228,3 @@ def _range(numbers: Sequence[int], noun: str) -> str:
     most = max(numbers)
     text = f"{most} {noun}" if most == 1 else f"{most} {noun}s"
     return text if least == most else f"{least} to {text}"
-
-
-def out_of_reach(rows: Sequence[Row]) -> list[str]:
-    """Warn if no measurement of whole runs could be significant, whatever the data.
-
-    Args:
-        rows: all that are corrected together.
-    """
-    tested = []
-    for row in rows:
-        if not row.where and row.n_different and row.p is not None:
-            tested.append(row.n_different)
-    if not tested:
-        return []
-
-    # The least p value of a permutation test is that of the one arrangement where all
-    # pairs differ in one direction.
-    n_tests = len(tested)
-    most_pairs = max(tested)
-    least = n_tests * 0.5 ** (most_pairs - 1)
-    if least <= ALPHA:
-        return []
-    plural = "s" if n_tests > 1 else ""
-    found = f"{n_tests} row{plural} tested, at most {most_pairs} pairs differ"
-    return [
-        f"no corrected p value can be below {min(1.0, least):.2g} ({found}); compare more worlds"
-    ]

@@ -244,12 +244,6 @@ def _beside(
     """The same quantity of the same size: of baselines and controls."""
     where = ours.where
     if ours.name == "maps.accuracy":
-        # Selectivity is not broken down by size.
-        if "size" not in where:
-            yield (
-                "less with shuffled labels",
-                find(numbers, "maps.selectivity", **where),
-            )
         yield "commonest class", find(numbers, "maps.accuracy.majority", **where)
 
     for control in CONTROLS:

@@ -133,8 +133,6 @@ FIRST_MAPS = (
         "maps.distance.*", "* distance, first turns", "cells", "less", caveats=PLACELESS
     ),
     First("maps.spread.*", "Distance of all cells decoded as *", "cells"),
-    First("maps.selectivity", "Selectivity (accuracy minus shuffled labels)", "share"),
-    First("maps.selectivity.*", "* selectivity (top-1 minus shuffled labels)", "share"),
     First("maps.worlds", "Training worlds", "count"),
 )
 DERIVED = "Steps to the goal derived from decoded positions"

@@ -15,7 +15,6 @@ from gde.comparisons.differences import (
     Compared,
     Row,
     few_worlds,
-    out_of_reach,
     same_tests,
 )
 from gde.comparisons.worlds import differing_worlds
@@ -206,17 +205,6 @@ def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
         )
     )
     return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
-
-
-def test_too_few_worlds_for_so_many_rows_are_noted() -> None:
-    (note,) = out_of_reach([a_row(name, 6) for name in "abcdefg"])
-    told = "no corrected p value can be below 0.22 (7 rows tested, at most 6 pairs differ); compare more worlds"
-    assert note == told
-    assert (
-        out_of_reach([a_row("a", 6)])
-        == out_of_reach([a_row(name, 9) for name in "abcdefg"])
-        == []
-    )
 
 
 def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(

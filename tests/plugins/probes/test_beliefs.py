@@ -211,23 +211,6 @@ def test_first_maps_are_first_turns_on_the_true_grid(walked: Evidence) -> None:
     )
 
 
-def test_selectivity_is_what_the_control_task_does_not_reach(walked: Evidence) -> None:
-    evidence = decoding(walked)
-    report, control = evidence.probe_reports
-    nowhere = replace(control, decoded=np.roll(control.decoded, 1, axis=1))
-    found = whole([*maps(replace(evidence, probe_reports=(report, nowhere)))])
-    for name in ("agent", "goal"):
-        assert found[f"maps.selectivity.{name}"].value == 1
-    less = found["maps.selectivity"]
-    assert less.value is not None and less.interval is not None
-    assert 0 < less.interval[0] <= less.value < 1
-    assert not [
-        name
-        for name in whole([*maps(replace(evidence, probe_reports=(report,)))])
-        if "selectivity" in name
-    ]
-
-
 def test_first_maps_are_tested_against_the_control_task(walked: Evidence) -> None:
     evidence = decoding(walked)
     report, control = evidence.probe_reports
@@ -262,7 +245,6 @@ def test_scores_of_first_maps_have_a_reason_for_what_was_never_trained_on(
         "top1",
         "distance",
         "spread",
-        "selectivity",
     }
     assert {(one.value, one.reason) for one in asked} == {(None, reason)}
     assert {one.value for one in of_maps if one.name == "maps.recall.wall"} == {1.0}

@@ -18,7 +18,6 @@ from gde_plugins.probes.distance.probe import (
     PENALTIES,
     DistanceProbe,
     DistanceReadout,
-    step_likelihoods,
 )
 
 PROBE = DistanceProbe(DistanceConfig(hidden=64, epochs=60))
@@ -246,27 +245,3 @@ def test_activations_that_are_not_finite_are_refused() -> None:
             replace(data, inputs=np.full_like(data.inputs, np.nan)),
             np.random.default_rng(0),
         )
-
-
-def test_likelihoods_are_higher_the_nearer_the_prediction() -> None:
-    predicted = np.array([3.0, 3.0, 3.0, 3.4])
-    found, n_values = step_likelihoods(predicted, np.array([3, 4, 30, 3]))
-    right, near, far, rounded = found
-    assert right > rounded > near > far > 1e-4
-    assert n_values == 28
-    # The probabilities of all numbers of steps add up to one.
-    everything, _ = step_likelihoods(np.full(20, 3.0), np.arange(1, 21))
-    assert everything.sum() == pytest.approx(1)
-
-
-def test_the_uniform_guess_is_over_the_distances_that_occur() -> None:
-    data = planted(40, 1)
-    decoded = data.labels.copy()
-    decoded[:, 0] = np.arange(40) % 8 + 3
-    decoded[5:9, 0] = np.nan
-    data = replace(data, labels=decoded)
-    readout = PROBE.fit("linear", data, np.random.default_rng(0))
-    found = PROBE.likelihoods(readout, data)["steps"]
-    assert (found.uniform == 1 / 8).all()
-    assert np.isnan(found.fitted[:, 0]).nonzero()[0].tolist() == [5, 6, 7, 8]
-    assert PROBE.likelihoods(readout, data.take(np.arange(5, 9))) == {}

@@ -12,13 +12,8 @@ ALPHA = 0.05
 POWER = 0.8
 
 
-def minimum_detectable(
-    standard_error: float,
-    degrees: float,
-    power: float = POWER,
-    alpha: float = ALPHA,
-) -> float:
-    """The difference that a two-sided test finds with probability `power` (Bloom 1995).
+def minimum_detectable(standard_error: float, degrees: float) -> float:
+    """The difference that a two-sided test finds with a power of 80 % (Bloom 1995).
 
     It is (t[1 - alpha / 2] + t[power]) standard errors, with Student's t on `degrees`
     of freedom. Alpha is that of a single test. Holm's correction over m tests needs
@@ -29,8 +24,8 @@ def minimum_detectable(
     """
     if degrees < 1:
         raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
-    for_significance = scipy.stats.t.ppf(1 - alpha / 2, degrees)
-    for_power = scipy.stats.t.ppf(power, degrees)
+    for_significance = scipy.stats.t.ppf(1 - ALPHA / 2, degrees)
+    for_power = scipy.stats.t.ppf(POWER, degrees)
     return float((for_significance + for_power) * standard_error)
 
 

@@ -6,19 +6,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import CellMap
 from gde.data.completion import ModelInfo
-from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
+from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_ratio
 from gde.parts.probe import Readout
-from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Worlds
+from gde_plugins.probes.arrays import Bools, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.ridge import fit_linear
@@ -33,8 +32,6 @@ BESIDE = ("manhattan", "length")
 """Predictors of baselines without activations: Manhattan distance from agent to goal,
 and tokens of the completion.
 """
-DEVIATIONS = tuple(2.0**power for power in range(-2, 6))
-"""Standard deviations of a predicted number of steps."""
 UNKNOWN = -1.0
 """Value of a predictor that is not known."""
 NOT_DECODED = np.nan
@@ -221,42 +218,6 @@ class DistanceProbe:
         if variance > 0:
             scores["r2"] = 1 - misses**2 / variance
         return scores
-
-    def likelihoods(
-        self, readout: Readout, turns: ProbeDataset
-    ) -> Mapping[str, Likelihoods]:
-        """(N, 1) of the number of steps, rounded, see `step_likelihoods`."""
-        steps = turns.labels[:, 0].astype(np.float64).round()
-        chosen = ~np.isnan(steps)
-        if not chosen.any():
-            return {}
-        predicted = readout.predict(turns.inputs[chosen]).astype(np.float64)
-        found = np.full((len(steps), 1), np.nan)
-        of_chosen, n_values = step_likelihoods(
-            predicted, steps[chosen].astype(np.int64)
-        )
-        found[chosen, 0] = of_chosen
-        uniform = np.full(found.shape, 1 / n_values)
-        return {"steps": Likelihoods(fitted=found, uniform=uniform)}
-
-
-def step_likelihoods(predicted: Doubles, steps: Codes) -> tuple[Doubles, int]:
-    """The probabilities (N,) of the true numbers of steps, and the number of values
-    that are possible: from the smallest true number to the largest.
-
-    The error of the prediction is normal, with each deviation of `DEVIATIONS` equally
-    likely. None is fitted, since the errors of a network in training are too small.
-    """
-    smallest = steps.min()
-    values = np.arange(smallest, steps.max() + 1)
-    misses = values - predicted[:, None]
-    mixture = np.zeros(misses.shape)
-    for deviation in DEVIATIONS:
-        mixture += softmax(-((misses / deviation) ** 2) / 2, axis=1)
-
-    true = (steps - smallest)[:, None]
-    of_truth = np.take_along_axis(mixture, true, axis=1)[:, 0]
-    return of_truth / len(DEVIATIONS), len(values)
 
 
 def is_decoded(dataset: ProbeDataset) -> Bools:

@@ -10,7 +10,6 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
-from gde.numerics.stats import paired_difference
 from gde.seeding import generator
 from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
 from gde_plugins.probes.maps.against_controls import Measured, against_controls
@@ -39,19 +38,10 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
     - "maps.accuracy.majority": of a reader who names each cell's commonest class in the
       first turns of training.
     - "maps.worlds": the number of worlds trained on.
-    - "maps.selectivity", "maps.selectivity.CLASS": accuracy, or top-1 of agent and
-      goal, less that of the same probe fitted to shuffled labels.
-
-    All but the last two also by size and by density. Accuracy and top-1 are
-    tested against controls. Every n counts turns. A class that
-    was never trained on has a reason instead of numbers. Probes are fitted to whole
-    runs, so parts of a run have no such numbers.
-
-    Selectivity is not that of Hewitt and Liang (2019, section 2), who score the control
-    probe on the control task, whose labels are fixed for each type of input. Here the
-    type is the world, and no held-out world was trained on, so a control label is known
-    no better than a true one. It measures what the activations add to the frequencies
-    of labels, and not how much a probe can memorise.
+    All but the last also by size and by density. Accuracy and top-1 are tested
+    against controls. Every n counts turns. A class that was never trained on has a
+    reason instead of numbers. Probes are fitted to whole runs, so parts of a run have
+    no such numbers.
     """
     if evidence.part:
         return ()
@@ -74,7 +64,6 @@ def maps(evidence: Evidence) -> Sequence[Measurement]:
             found += part.under(_scores(part, seed))
         if not fit.is_control:
             found += _majority(fit, evidence)
-            found += _selectivity(fit, fits, evidence)
     return found
 
 
@@ -178,49 +167,6 @@ def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measur
     right = (named == fit.cells) & on_map
     scores.share("maps.accuracy.majority", right, on_map, "")
     return scores.measurements
-
-
-def _selectivity(
-    fit: DecodedTurns,
-    fits: Sequence[DecodedTurns],
-    evidence: Evidence,
-) -> Iterator[Measurement]:
-    """Return the scores of a trained fit minus the mean of those to shuffled labels.
-
-    All are scored on the same turns.
-    """
-    # Turns are compared one by one, so a control of other turns is none.
-    wanted = {**fit.where, "fit": "shuffled"}
-    controls = [
-        list(_shares_right(draw))
-        for one in fits
-        if one.where == wanted and len(one.turns) == len(fit.turns)
-        for draw in one.initialisations
-    ]
-    if not controls:
-        return
-
-    for (suffix, has_cells, ours), *draws in zip(
-        _shares_right(fit), *controls, strict=True
-    ):
-        theirs = np.mean([shares for _, _, shares in draws], axis=0)
-        name = f"maps.selectivity{suffix}"
-        if not has_cells.any():
-            thing = suffix.lstrip(".")
-            reason = f"no {thing} cell on the held-out maps"
-            yield from fit.under([unmeasured(name, reason)])
-            continue
-
-        # Every number has a generator of its own, so that none changes when another is
-        # added.
-        labels = fit.labels
-        rng = generator(
-            evidence.seed, "metric", "maps", f"selectivity{suffix}", *labels
-        )
-        worlds = fit.groups[has_cells]
-        difference = paired_difference(ours[has_cells], theirs[has_cells], worlds, rng)
-        measurement = difference.estimate.measurement(name)
-        yield from fit.under(of_known([measurement], fit.unknown))
 
 
 def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:

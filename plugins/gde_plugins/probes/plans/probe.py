@@ -13,7 +13,7 @@ import torch
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
-from gde.data.probe import InputForm, Likelihoods, ProbeDataset, ProbeLabels
+from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -218,27 +218,6 @@ class PlanProbe:
                 hits = np.where(long[:, n - 1], right[:, n - 1], np.nan)
                 scores[f"prefix.{n}"] = hits
         return scores
-
-    def likelihoods(
-        self, readout: Readout, turns: ProbeDataset
-    ) -> Mapping[str, Likelihoods]:
-        """(N, H) of every action of a plan, and of its end ("actions")."""
-        assert isinstance(readout, PlanReadout)
-        plans, rows = _plans(turns)
-        fitted = np.full(turns.labels.shape, np.nan)
-        decoded = np.zeros((0, *readout.marginal.shape), dtype=np.float64)
-        if len(plans):
-            decoded = readout.predict(turns.inputs[rows]).astype(np.float64)
-        n_kinds = max(decoded.shape[-1], int(plans.max(initial=0)) + 1)
-
-        # An action that training never showed has no probability.
-        missing = n_kinds - decoded.shape[-1]
-        decoded = np.pad(decoded, ((0, 0), (0, 0), (0, missing)))
-        named = np.maximum(plans, END)
-        true = np.take_along_axis(decoded, named[..., None], axis=-1)[..., 0]
-        fitted[rows] = np.where(plans == OVER, np.nan, true)
-        uniform = np.full(fitted.shape, 1 / n_kinds)
-        return {"actions": Likelihoods(fitted=fitted, uniform=uniform)}
 
 
 def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:

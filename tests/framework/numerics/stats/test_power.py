@@ -16,12 +16,7 @@ def test_the_minimum_detectable_effect_agrees_with_statsmodels(n: int) -> None:
     assert minimum_detectable(n**-0.5, n - 1) == pytest.approx(theirs, rel=0.03)
 
 
-def test_more_power_asks_for_a_larger_difference() -> None:
-    assert (
-        minimum_detectable(1, 9, power=0.9)
-        > minimum_detectable(1, 9)
-        > minimum_detectable(1, 9, alpha=0.1)
-    )
+def test_what_is_detectable_grows_with_the_error() -> None:
     assert minimum_detectable(2, 9) == pytest.approx(2 * minimum_detectable(1, 9))
 
 
