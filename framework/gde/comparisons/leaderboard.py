@@ -31,9 +31,7 @@ class Leaderboard:
     """What a reader must know of a contender, e.g. that it reads the truth."""
 
 
-def rank_contenders(
-    runs: Sequence[Path], catalogue: Catalogue | None = None
-) -> tuple[Leaderboard, ...]:
+def rank_contenders(runs: Sequence[Path]) -> tuple[Leaderboard, ...]:
     """A leaderboard for every headline that has contenders.
 
     A contender of several runs is named RUN/NAME. Numbers are compared at tasks that
@@ -42,7 +40,7 @@ def rank_contenders(
     Raises:
         GdeError: a folder is no run.
     """
-    catalogue = catalogue or Catalogue.default()
+    catalogue = Catalogue.default()
     readies = [parts_of(RunFolder.open(run), catalogue) for run in runs]
     evidences = [load_evidence(run, catalogue) for run in runs]
     labels = [one.label for ready in readies for one in ready.rewards]

@@ -6,25 +6,15 @@ from dataclasses import dataclass
 from gde.comparisons.differences import Compared, Row
 from gde.data.verdict import outcome_of
 from gde.errors import GdeError, UnknownName
-from gde.numerics.stats import Interval, adjusted, holm
+from gde.numerics.stats import adjusted, holm
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
-    """One number of the new run against the base run."""
-
-    name: str
-    title: str
-    unit: str
-    difference: float
-    """New minus base."""
-    interval: Interval | None
-    p: float | None
-    """Two-sided, corrected after Holm (1979) over the chosen numbers; None without a
-    test.
+class Check(Row):
+    """A number of the new run against the base run, its p value after Holm (1979) over
+    the chosen numbers alone.
     """
-    reason: str
-    """Why there is no test; empty otherwise."""
+
     passed: bool
     """False if it is worse, and also if it differs and cannot be tested."""
 
@@ -47,18 +37,9 @@ def check_not_worse(compared: Compared, names: Sequence[str]) -> tuple[Check, ..
     for row, p in zip(rows, adjusted(raw, holm), strict=True):
         outcome = outcome_of(row.difference, p, row.better)
         untested = p is None and row.difference != 0
-        checks.append(
-            Check(
-                name=row.name,
-                title=row.title,
-                unit=row.unit,
-                difference=row.difference,
-                interval=row.interval,
-                p=p,
-                reason=row.reason if p is None else "",
-                passed=outcome != "worse" and not untested,
-            )
-        )
+        passed = outcome != "worse" and not untested
+        reason = row.reason if p is None else ""
+        checks.append(Check(**{**vars(row), "p": p, "reason": reason}, passed=passed))
     return tuple(checks)
 
 

@@ -38,22 +38,19 @@ class WorldsOfBoth:
     """Those in which A is better come first; the largest difference first."""
 
 
-def differing_worlds(
-    run_a: Path, run_b: Path, name: str, catalogue: Catalogue | None = None
-) -> WorldsOfBoth:
+def differing_worlds(run_a: Path, run_b: Path, name: str) -> WorldsOfBoth:
     """Find the shared worlds in which one of two runs did better.
 
     Args:
         run_a: folder of A.
         run_b: folder of B.
         name: of a number with a better direction.
-        catalogue: the installed parts.
 
     Raises:
         UnknownName: both runs have no such number.
         GdeError: they share no world.
     """
-    catalogue = catalogue or Catalogue.default()
+    catalogue = Catalogue.default()
     opened = Opened.of(run_a, catalogue), Opened.of(run_b, catalogue)
     shared = Shared.of(*opened)
     a, b = (Episodes.of(each, shared, catalogue) for each in opened)

@@ -4,7 +4,7 @@ A run may have more episodes than fit into memory. A metric may iterate over the
 several times, but it keeps numbers of each episode, not the episode itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
@@ -174,26 +174,11 @@ def over_worlds(
         estimate: `gde.numerics.stats.cluster_mean` for values of another range.
         reason: why there may be no value.
     """
-    in_clusters = [(place.cluster, value) for place, value in values.items()]
-    return over_episodes(evidence, name, in_clusters, estimate, reason)
-
-
-def over_episodes(
-    evidence: Evidence,
-    name: str,
-    values: Sequence[tuple[str, float]],
-    estimate: Callable[..., Estimate] = cluster_share,
-    reason: str = NOTHING_FINISHED,
-) -> Measurement:
-    """The mean of values, each with its cluster; n counts the values.
-
-    The other arguments are those of `over_worlds`.
-    """
     if not values:
         return unmeasured(name, reason)
-    clusters, numbers = zip(*values, strict=True)
+    clusters = [place.cluster for place in values]
     rng = generator(evidence.seed, "metric", name)
-    mean = estimate(numbers, clusters, rng)
+    mean = estimate([*values.values()], clusters, rng)
     return mean.measurement(name)
 
 

@@ -18,7 +18,6 @@ from gde.numerics.episodes import (
     finished,
     is_optimal,
     lacking,
-    over_episodes,
     over_worlds,
     played,
     pooled_share,
@@ -123,11 +122,11 @@ def test_worlds_have_the_same_weight_and_are_resampled_by_cluster() -> None:
 
 
 def test_values_of_another_range_take_another_estimate() -> None:
-    values = [("x", 5.0), ("y", 8.0)]
-    found = over_episodes(EVIDENCE, "steps", values, cluster_mean)
+    values = {Place("a", "x"): 5.0, Place("b", "y"): 8.0}
+    found = over_worlds(EVIDENCE, "steps", values, cluster_mean)
     assert (found.value, found.n) == (6.5, 2)
     with pytest.raises(ValueError, match="between 0 and trials"):
-        over_episodes(EVIDENCE, "steps", values)
+        over_worlds(EVIDENCE, "steps", values)
 
 
 def test_a_mean_of_nothing_has_a_reason() -> None:
