@@ -17,6 +17,8 @@ FIRST = "A"
 """The control of a verdict on two runs."""
 Headlines = dict[Fit, dict[str, Measurement]]
 """Fit to its headlines over all held-out worlds, by name."""
+_Turns = tuple[ProbeReport | CodedTurns, Mapping[str, Head]]
+"""The turns that a score is of, and the compared episodes of their run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +56,8 @@ def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRo
                 turns_a = _scored(reports_a.get(fit_a), score)
                 turns_b = _scored(reports_b.get(fit_b), score)
                 if turns_a is not None and turns_b is not None:
-                    of_worlds_a = _world_means(turns_a, score, a.episodes)
-                    of_worlds_b = _world_means(turns_b, score, b.episodes)
-                    between = _between(of_worlds_a, of_worlds_b, fit_a, score)
+                    both = (turns_a, a.episodes), (turns_b, b.episodes)
+                    between = _between(*both, fit_a, score)
             yield ProbeRow(
                 name=name,
                 title=meanings[name].title,
@@ -132,53 +133,43 @@ def _scored(report: ProbeReport | None, score: str) -> ProbeReport | CodedTurns 
     return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Worlds:
-    """The means of a score in the compared worlds."""
-
-    means: Mapping[str, float]
-    clusters: Mapping[str, str]
-    coded: frozenset[str]
-    """All clusters that were coded; empty for held-out ones."""
-
-
-def _world_means(
-    turns: ProbeReport | CodedTurns, score: str, episodes: Mapping[str, Head]
-) -> _Worlds:
-    # The runs may have other turns in the same world, so a world counts once.
-    of_worlds: dict[str, list[float]] = {}
-    clusters = {}
-    values = turns.scores[score].mean(axis=0)
-    for (episode, _), value in zip(turns.rows, values, strict=True):
-        if episode in episodes and np.isfinite(value):
-            head = episodes[episode]
-            clusters[head.world] = head.cluster
-            of_worlds.setdefault(head.world, []).append(float(value))
-
-    is_code = isinstance(turns, CodedTurns)
-    return _Worlds(
-        means={world: float(np.mean(own)) for world, own in of_worlds.items()},
-        clusters=clusters,
-        coded=frozenset(turns.worlds) if is_code else frozenset(),
-    )
-
-
-def _between(a: _Worlds, b: _Worlds, fit: Fit, score: str) -> Verdict:
+def _between(a: _Turns, b: _Turns, fit: Fit, score: str) -> Verdict:
     """B against A in the worlds of both, without correction."""
-    if a.coded != b.coded:
-        # A world is coded by fits to the worlds before it.
+    turns_a, episodes = a
+    turns_b, _ = b
+    # A world is coded by fits to the worlds before it.
+    is_code = isinstance(turns_a, CodedTurns)
+    if is_code and set(turns_a.worlds) != set(turns_b.worlds):
         return _untested("the runs code different worlds")
-    shared = sorted(a.means.keys() & b.means.keys())
+    first = _world_means(*a, score)
+    second = _world_means(*b, score)
+    shared = sorted(first.keys() & second.keys())
     if not shared:
         return _untested("no world was held out in both runs")
 
-    first = [a.means[world] for world in shared]
-    second = [b.means[world] for world in shared]
-    clusters = [a.clusters[world] for world in shared]
+    clusters = {head.world: head.cluster for head in episodes.values()}
     # The seed depends on the quantity alone, so that a row is the same whatever else is
     # compared.
-    rng = generator(0, "compare", fit.name, score)
-    return compare_paired(FIRST, second, first, clusters, rng)
+    return compare_paired(
+        FIRST,
+        [second[world] for world in shared],
+        [first[world] for world in shared],
+        [clusters[world] for world in shared],
+        generator(0, "compare", fit.name, score),
+    )
+
+
+def _world_means(
+    turns: ProbeReport | CodedTurns, episodes: Mapping[str, Head], score: str
+) -> dict[str, float]:
+    """The mean of a score in each of the compared worlds."""
+    # The runs may have other turns in the same world, so a world counts once.
+    of_worlds: dict[str, list[float]] = {}
+    values = turns.scores[score].mean(axis=0)
+    for (episode, _), value in zip(turns.rows, values, strict=True):
+        if episode in episodes and np.isfinite(value):
+            of_worlds.setdefault(episodes[episode].world, []).append(float(value))
+    return {world: float(np.mean(own)) for world, own in of_worlds.items()}
 
 
 def _untested(reason: str) -> Verdict:
