@@ -9,7 +9,13 @@ from gde.data.measure import Measure
 from gde.data.result import Identity, Measurement
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import adjusted, holm
-from gde.reporting.findings import Beside, Probed, headlines, probed
+from gde.reporting.findings import (
+    Beside,
+    Probed,
+    among_baselines,
+    headlines,
+    probed,
+)
 from gde.reporting.forest import Group, on_axes, row_of
 from gde.reporting.ranking import ABSENT, Line, ranking
 from gde.reporting.sentences import sentences
@@ -127,7 +133,10 @@ def side_by_side(found: Comparison, but: str = "") -> list[Group]:
         for variant in ranked or one.numbers:
             own = one.numbers[variant]
             ours = own or unmeasured(one.measure.name, "not measured")
-            rows.append(row_of(variant, Beside(measure=one.measure, ours=ours)))
+            beside = Beside(measure=one.measure, ours=ours)
+            if not one.probe:
+                beside = among_baselines(ours, one.measure, found.results[variant])
+            rows.append(row_of(variant, beside))
         groups += on_axes(one.measure.question, one.title, rows)
     return groups
 

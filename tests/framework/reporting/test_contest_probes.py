@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gde.comparisons.comparison import Comparison
+from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.reporting.contest import Contended, contended, side_by_side
@@ -89,6 +90,22 @@ def test_a_crowded_screen_shows_whole_groups_and_how_many_rows_are_left_out(
     # The first number of each source comes first.
     first, second, *_ = side_by_side(found, "success")
     assert first.title.startswith("Accuracy") and second.title.startswith("cogmap")
+
+
+def test_what_a_variant_did_stands_beside_the_number_of_random_moves(
+    found: Comparison, result: Result
+) -> None:
+    accuracy = next(one for one in result.measurements if one.name == "accuracy")
+    chance = replace(accuracy, name="chance", value=0.25)
+    measure = Measure("chance", "random moves", "share", beside="accuracy")
+    result = replace(
+        result,
+        measurements=(*result.measurements, chance),
+        measures=(*result.measures, measure),
+    )
+    found = replace(found, results=dict.fromkeys(found.results, result))
+    accuracies, *_ = side_by_side(found, "success")
+    assert {row.control for row in accuracies.rows} == {"random moves 25"}
 
 
 @pytest.mark.parametrize(
