@@ -3,6 +3,7 @@ ours.
 """
 
 from functools import partial
+from math import floor
 from typing import Any
 
 import pytest
@@ -86,6 +87,10 @@ def test_known_utility_of_erring_policies() -> None:
     assert [round(tenths[i], 2) for i in (2, 3, 4)] == [printed[i] for i in (2, 3, 4)]
     assert [round(tenths[i], 1) for i in (0, 1)] == printed[:2]
     assert all("ten times too small" in row.source for row in rows)
+    # From .4 on the table leaves out the digits after the last, without rounding.
+    for row, tenth in zip(rows[3:], tenths[3:], strict=True):
+        digits = 2 if row.quantity in {"eps = 0.4", "eps = 0.5", "eps = 0.6"} else 3
+        assert floor(tenth * 10**digits) / 10**digits == row.paper
 
 
 def test_unknown_utility_of_erring_policies() -> None:

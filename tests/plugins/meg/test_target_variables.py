@@ -23,7 +23,10 @@ from gde_plugins.meg.causal import (
     utility,
     with_recall,
 )
+from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.graph import d_separated, descendants
+from gde_plugins.meg.causal.measurement import accuracy as accuracy_of
+from gde_plugins.meg.causal.soft_optimal import soft_optimal
 
 SEEDS = st.integers(0, 10**6)
 CHEESE = utility("U", [-1.0, 1.0], ["T"])
@@ -55,6 +58,59 @@ def test_the_numbers_printed_for_example_1() -> None:
     best = towards_utilities(mouse(1.0).posit(utilities=[CHEESE]))
     assert (best.value, best.beta, best.share) == (log(2), inf, 1.0)
     assert towards_utilities(mouse(0.0).posit(utilities=[CHEESE])).beta == -inf
+
+
+def plugged_in(scale: float) -> float:
+    """Log-probability of a perfect mouse where MCE takes the utility as it is (eq. 2)."""
+    problem = DecisionProblem(mouse(1.0), [["T"]])
+    cheese = problem.of_targets(np.array([-scale, scale]), ["T"])
+    return accuracy_of(problem, soft_optimal(problem, cheese)) - problem.ceiling
+
+
+def test_plugged_into_mce_twice_the_utility_is_another_goal() -> None:
+    """Section 3 prints -.13 and -.018; MEG is the same (Proposition 3.1)."""
+    assert plugged_in(1) == pytest.approx(-log(1 + np.exp(-2)))
+    assert (plugged_in(1), plugged_in(2)) == pytest.approx((-0.13, -0.018), abs=4e-3)
+    assert [
+        towards_utilities(
+            mouse(1.0).posit(utilities=[utility("U", [-scale, scale], ["T"])])
+        ).value
+        for scale in (1, 2)
+    ] == [log(2), log(2)]
+
+
+def mechanised_mouse(reversal: float, adapts: bool) -> Diagram:
+    """Figure 4: Example 1 with a mechanism of each variable, and one of the decision that
+    answers to the others.
+
+    Args:
+        reversal: probability that the cheese is where it does not smell.
+        adapts: whether the mouse then goes away from the smell.
+    """
+    same = np.eye(2)
+    gets = np.stack([1 - same, same], axis=-1)
+    towards = np.array([[0.8, 0.2], [0.2, 0.8]])
+    answer = same if adapts else np.array([[1.0, 0.0], [1.0, 0.0]])
+    return Diagram(
+        chance("S~", [0.5, 0.5]),
+        chance("T~", [1 - reversal, reversal]),
+        chance("D~", [answer, answer], ["S~", "T~"]),
+        chance("S", [[0.9, 0.1], [0.1, 0.9]], ["S~"]),
+        chance("D", [towards, 1 - towards], ["D~", "S"]),
+        chance("T", [gets, gets[::-1]], ["T~", "S", "D"]),
+    )
+
+
+@pytest.mark.parametrize("reversal", [0.0, 0.5])
+def test_mechanisms_are_variables_like_others(reversal: float) -> None:
+    """Figure 4: Example 1 has the same MEG whether or not they are in the model."""
+    adapts = mechanised_mouse(reversal, adapts=True)
+    found = target_variables(adapts, ["T"], ["D"])
+    assert found.value == pytest.approx(evidence(0.8), abs=1e-9)
+    assert found.bounds[1] == pytest.approx(evidence(0.8), abs=1e-6)
+    rigid = target_variables(mechanised_mouse(reversal, adapts=False), ["T"], ["D"])
+    blind = 0 if reversal else evidence(0.8)
+    assert rigid.value == pytest.approx(blind, abs=1e-9)
 
 
 @pytest.mark.parametrize("targets", [["C3"], ["S3"]])
