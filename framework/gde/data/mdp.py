@@ -136,7 +136,7 @@ class TabularMDP:
             vars(self).update(terminal=np.asarray(self.terminal))
 
     def _check_probabilities(self, S: int) -> None:
-        if self.start.shape != (S,) or not _sum_to_one(self.start):
+        if self.start.shape != (S,) or not _distributions(self.start):
             got = f"shape {self.start.shape} and sum {self.start.sum():g}"
             raise ValueError(
                 f"start must be ({S},) probabilities that sum to one, got {got}"
@@ -194,18 +194,18 @@ class Policy:
             wanted = "an array of shape (S, A) or (T, S, A)"
             raise ValueError(f"probabilities must be {wanted}, got {_kind(values)}")
         vars(self).update(probabilities=values)
-        if not _sum_to_one(values):
+        right = _distributions(values)
+        if not right.all():
+            first_wrong = np.argwhere(~right)[0].tolist()
             raise ValueError(
-                "every row of a policy must be probabilities that sum to one, got others or NaN"
+                f"every row of a policy must be probabilities that sum to one, but row {first_wrong} is not"
             )
 
 
-def _sum_to_one(probabilities: Floats) -> bool:
-    """Whether every row is a distribution; NaN is none."""
-    sums = probabilities.sum(axis=-1)
-    off = np.abs(sums - 1)
-    none_is_negative = bool((probabilities >= 0).all())
-    return none_is_negative and bool((off <= TOLERANCE).all())
+def _distributions(probabilities: Floats) -> NDArray[np.bool_]:
+    """Whether each row is a distribution; NaN is none."""
+    off = np.abs(probabilities.sum(axis=-1) - 1)
+    return np.asarray((probabilities >= 0).all(axis=-1) & (off <= TOLERANCE))
 
 
 def _matrices(transition: Any) -> "tuple[csr_array, ...]":

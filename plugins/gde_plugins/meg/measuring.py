@@ -230,7 +230,7 @@ def _in_diagram(
     given = unknown if towards is None else towards
     goals: list[Any] = [given] if isinstance(given, str | Node) else [*(given or ())]
     if goals and not isinstance(goals[0], Node):
-        assumed.append(f"the utility is any function of {', '.join(goals)}")
+        assumed.append(f"the utility is any function of {', '.join(map(str, goals))}")
         return _certified(target_variables(diagram, goals), None, assumed)
     diagram = diagram.posit(utilities=goals)
     if unknown is not None:

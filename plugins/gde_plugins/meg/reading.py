@@ -106,8 +106,9 @@ def asked_policy(behaviour: Any, mdp: TabularMDP) -> Policy:
         raise ValueError(
             f"predict: wanted an action for each of {mdp.n_states} states, got {len(answers)}"
         )
+    names = _names(mdp)
     chosen = [
-        _action(answer, mdp, f"the policy in state {state}")
+        _action(answer, names, f"the policy in state {state}")
         for state, answer in enumerate(answers)
     ]
     if UNUSABLE in chosen:
@@ -146,9 +147,10 @@ def recorded_episodes(record: Any, mdp: TabularMDP) -> list[Episode]:
     if len({len(each) for each in columns}) > 1:
         raise ValueError("the columns of the log differ in length")
 
+    names = _names(mdp)
     by_episode: dict[Any, list[tuple[int, int]]] = {}
     for row, (name, state, action) in enumerate(zip(*columns, strict=True)):
-        step = _state(state, mdp, row), _action(action, mdp, f"row {row}")
+        step = _state(state, mdp, row), _action(action, names, f"row {row}")
         by_episode.setdefault(name, []).append(step)
     return [*_episodes(by_episode, mdp)]
 
@@ -172,14 +174,17 @@ def _state(value: Any, mdp: TabularMDP, row: int) -> int:
     return int(value)
 
 
-def _action(value: Any, mdp: TabularMDP, where: str) -> int:
+def _names(mdp: TabularMDP) -> Sequence[str]:
+    return mdp.actions or [*map(str, range(mdp.n_actions))]
+
+
+def _action(value: Any, names: Sequence[str], where: str) -> int:
     """Return the number of an action; UNUSABLE for None and NaN."""
     if value is None or value != value:
         return UNUSABLE
-    names = mdp.actions or tuple(map(str, range(mdp.n_actions)))
     if value in names:
         return names.index(value)
-    if value not in range(mdp.n_actions):
+    if value not in range(len(names)):
         raise ValueError(
             f"{where}: wanted one of the actions {', '.join(names)}, got {value!r}"
         )
@@ -211,18 +216,15 @@ def _played(world: Environment, choose: Callable[[Any], Any], seed: int) -> Play
         if isinstance(answer, tuple):
             answer = answer[0]
         names = shown.actions or ()
-        action = answer if isinstance(answer, str) else _named(names, int(answer))
-        if action not in names:
-            raise ValueError(
-                f"seed {seed}, turn {turn}: wanted one of the actions {', '.join(names)}, got {answer!r}"
-            )
+        # Libraries answer with an array of one number.
+        answer = np.asarray(answer).item()
+        number = _action(answer, names, f"seed {seed}, turn {turn}")
+        if number == UNUSABLE:
+            raise ValueError(f"seed {seed}, turn {turn}: no action is named")
+        action = names[number]
         taken.append(action)
         outcome = world.step(action)
         shown = outcome.observation
         if outcome.terminated or outcome.truncated:
             break
     return Played(seed, tuple(taken))
-
-
-def _named(names: Sequence[str], number: int) -> str:
-    return names[number] if number in range(len(names)) else ""

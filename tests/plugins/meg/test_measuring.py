@@ -20,6 +20,7 @@ ON = np.roll(np.eye(3), 1, axis=1)
 MOVES = np.array([np.eye(3), ON])
 RING = TabularMDP.of(MOVES, [0, 0, 1], discount=0.9, actions=("WAIT", "ON"))
 SEEKER = Policy.of([[0, 1], [0, 1], [1, 0]])
+POLE = from_gymnasium("CartPole-v1", horizon=10)
 CHEESE = utility("U", [-1, 1], ["T"])
 
 
@@ -128,12 +129,10 @@ def test_a_diagram_is_measured_towards_targets_and_utilities() -> None:
 
 
 def test_a_world_that_is_only_sampled_has_a_lower_bound() -> None:
-    pole = from_gymnasium("CartPole-v1", horizon=10)
-
     def balance(seen: np.ndarray) -> tuple[int, None]:
         return int(seen[2] + 0.5 * seen[3] > 0), None
 
-    found = measure(pole, Predicts(balance), rng=np.random.default_rng(0))
+    found = measure(POLE, Predicts(balance), rng=np.random.default_rng(0))
     assert found.bounds is not None and found.bounds[0] > 2
     assert found.certificate.startswith("lower bound")
 
@@ -165,6 +164,12 @@ def broken(**columns: Any) -> dict[str, Any]:
         ),
         ("an action for each of 3 states, got 1", (RING, Predicts(lambda _: [0]))),
         ("behaviour: wanted a policy, a log", (RING, None)),
+        (r"sum to one, but row \[1\] is not", (RING, [[0.5, 0.5], [0.5, 0.6], [1, 0]])),
+        (
+            "seed 0, turn 0: wanted one of the actions 0, 1, got 7",
+            (POLE, Predicts(lambda _: 7)),
+        ),
+        ("seed 0, turn 0: no action is named", (POLE, Predicts(lambda _: None))),
         ("the world pays nothing: give towards=", (MOVES, SEEKER)),
         ("world: wanted a TabularMDP, transitions", (gymnasium, SEEKER)),
         (
@@ -179,11 +184,13 @@ def test_what_does_not_fit_is_named_in_one_line(said: str, arguments: Any) -> No
     assert "\n" not in str(raised.value)
 
 
-def test_a_cycle_and_two_questions_are_refused() -> None:
+def test_questions_that_have_no_answer_are_refused() -> None:
     with pytest.raises(ValueError, match="without cycles, got A -> B -> A"):
         causal.Diagram(
             chance("A", [[1, 0], [0, 1]], ["B"]), chance("B", [[1, 0], [0, 1]], ["A"])
         )
+    with pytest.raises(ValueError, match=r"variable of the diagram \(S, D, T\), got 3"):
+        measure(mouse(), towards=[3])
     with pytest.raises(ValueError, match="towards= or unknown=, got both"):
         measure(RING, SEEKER, towards={1}, unknown="states")
     with pytest.raises(ValueError, match="target states from 0 to 2, got"):
