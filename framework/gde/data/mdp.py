@@ -224,6 +224,9 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
 
     matrices = []
     for a, one in enumerate(given):
+        if isinstance(one, csr_array) and one.dtype == np.float64:
+            matrices.append(one)
+            continue
         is_sparse = hasattr(one, "tocsr")
         matrix = one if is_sparse else _array(f"transition[{a}]", one)
         matrices.append(csr_array(matrix, dtype=np.float64))
