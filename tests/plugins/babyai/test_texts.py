@@ -10,7 +10,7 @@ from description_parser import read, walls
 
 from gde.data.cell_map import CellMap
 from gde.errors import ConfigError, GdeError
-from gde.request.settings import build, sweep
+from gde.request.settings import build, combinations
 from gde.validating import marked
 from gde_plugins.babyai.config import BabyAIConfig, Format
 from gde_plugins.babyai.descriptions.description import describe
@@ -86,12 +86,12 @@ def test_the_record_tells_where_everything_is() -> None:
 
 
 def test_worlds_can_be_listed_by_seed() -> None:
-    values = sweep(
+    swept, _ = combinations(
         BabyAIConfig,
         marked({"seeds": "2,3,5", "level": "GoToObj,BossLevel"}),
         "env",
     )
-    assert len(values["level"]) == 2
+    assert len(swept["level"]) == 2
     world = BabyAIEnvironment(build(BabyAIConfig, {"seeds": [2, 3, 5]}, "env"))
     assert len(world.worlds()) == 3
     world.reset(4)

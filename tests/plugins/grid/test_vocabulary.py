@@ -15,7 +15,7 @@ from gde.data.evidence import Evidence
 from gde.data.plan import Choice, Plan
 from gde.data.view import moves
 from gde.numerics.tabular import solve
-from gde.request.settings import sweep
+from gde.request.settings import combinations
 from gde.runs.evaluating import evaluate
 from gde.stages.evidence import load_evidence
 from gde.testing import check_environment
@@ -180,12 +180,12 @@ def test_an_optimal_agent_goes_the_same_ways_under_any_names(tmp_path: Path) -> 
 
 
 def test_a_sweep_over_names_is_no_name() -> None:
-    values = sweep(
+    swept, _ = combinations(
         GridConfig,
         marked({"actions": f"none,{COMPASS}", "symbols": f"none,{GLYPHS}"}),
         "env",
     )
-    assert values == {"actions": ["none", COMPASS], "symbols": ["none", GLYPHS]}
+    assert swept == {"actions": ["none", COMPASS], "symbols": ["none", GLYPHS]}
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from gde.request.catalogue import Catalogue
 from gde.studies.reproducing import Request, foresee, reproduce
 from gde.studies.study import Study, study_json
 from gde.testing.samples import sample_result
+from gde_plugins.probes.plans.probe import PlanProbe
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
 from gde_plugins.profile.figure import AS_PUBLISHED, figure
@@ -74,11 +75,12 @@ def test_every_number_is_one_that_its_run_has() -> None:
 def test_every_fit_that_is_shown_is_made() -> None:
     """Metrics of the map read the fits of its probe."""
     plan = Profile(ProfileConfig()).plans(1.0, Choice(name="gpt-oss"))["beliefs"]
-    variants = {}
+    variants = {"plan": PlanProbe.variants}
     for choice in plan.probes:
         offer = Catalogue.default().find("probe", choice.name).offer
         assert offer.config is not None
-        variants[choice.name] = offer.config(**choice.config).variants
+        if choice.name not in variants:
+            variants[choice.name] = offer.config(**choice.config).variants
     shown = [asked for asked in ASKED if "variant" in asked.where]
     assert len(shown) > 10
     for asked in shown:
