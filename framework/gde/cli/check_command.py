@@ -9,6 +9,7 @@ import typer
 from gde.cli import options
 from gde.cli.output import say, show_json, show_variants, talking, tell
 from gde.cli.progress import shown
+from gde.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,8 @@ def command(
     tell how many worlds it lists, and what it leaves out of its files. Of an installed
     distribution, check that every part keeps the promises of its kind.
     """
+    if what and env:
+        raise ConfigError("--env: checked alone, without PLAN or DIST")
     if not what:
         _environment(env, settings or (), as_json)
     elif what.endswith(".toml") or Path(what).is_file():
@@ -133,10 +136,17 @@ def _distribution(name: str, settings: "Sequence[str]", as_json: bool) -> None:
     from gde.request.settings import parse_settings
     from gde.testing.distribution import Status, check_distribution
 
-    # What parts print while they are checked is no data.
-    with talking(), shown(quiet=as_json) as watch:
-        given = parse_settings(settings)
-        found = [*check_distribution(name, Catalogue.default(), given, watch)]
+    given = parse_settings(settings)
+    found: list[Checked] = []
+    try:
+        # What parts print while they are checked is no data.
+        with talking(), shown(quiet=as_json) as watch:
+            found.extend(check_distribution(name, Catalogue.default(), given, watch))
+    finally:
+        # An interrupted check says what it has found.
+        if not as_json:
+            for one in found:
+                tell(_line(one))
     statuses = [one.status for one in found]
     counts = {each: statuses.count(each) for each in get_args(Status)}
     if as_json:
@@ -149,8 +159,6 @@ def _distribution(name: str, settings: "Sequence[str]", as_json: bool) -> None:
             }
         )
     else:
-        for one in found:
-            tell(_line(one))
         say(", ".join(f"{n} {status}" for status, n in counts.items()))
     if counts["broken"]:
         raise typer.Exit(2)

@@ -126,6 +126,8 @@ def _foretell(request: "Request", as_json: bool) -> None:
         estimates = [asdict(each) for each in found]
         show_json({"schema": 1, "study": request.name, "estimates": estimates})
         return
+    if not found:
+        say("no part asks a language model")
     say_estimates(found, several_plans=True)
 
 

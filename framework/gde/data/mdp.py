@@ -25,7 +25,7 @@ class TabularMDP:
     Raises:
         ValueError: something is no array of numbers or of another shape, there is no
             action, rows of a transition do not sum to one, a reward is not finite, or
-            the discount is not above 0 and at most 1.
+            the discount is not from 0 to 1.
     """
 
     transition: "tuple[csr_array, ...]"
@@ -148,9 +148,12 @@ class TabularMDP:
                 )
 
             sums = matrix @ np.ones(S)
-            least = matrix.min(axis=1).toarray().ravel()
             # Written so that NaN, which fails every comparison, is refused.
-            right = (np.abs(sums - 1) <= TOLERANCE) & (least >= 0)
+            right = np.abs(sums - 1) <= TOLERANCE
+            if right.all() and (matrix.data >= 0).all():
+                continue
+            # SciPy's minimum sorts the entries of the matrix that it is asked of.
+            right &= matrix.copy().min(axis=1).toarray().ravel() >= 0
             if right.all():
                 continue
             first_wrong = int(right.argmin())

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -67,7 +68,8 @@ def check_simulator(
     promise_protocol(make(), HasSimulator)
     differed = []
     for seed in seeds:
-        walk = walk_at_random(make(), seed, turns, actions)
+        with closing(make()) as world:
+            walk = walk_at_random(world, seed, turns, actions)
         differed += asyncio.run(_simulated(make, walk, seed))
     promise(
         not differed or any(differed),

@@ -217,7 +217,7 @@ def _played(world: Environment, choose: Callable[[Any], Any], seed: int) -> Play
             answer = answer[0]
         names = shown.actions or ()
         # Libraries answer with an array of one number.
-        answer = np.asarray(answer).item()
+        answer = answer.item() if hasattr(answer, "item") else answer
         number = _action(answer, names, f"seed {seed}, turn {turn}")
         if number == UNUSABLE:
             raise ValueError(f"seed {seed}, turn {turn}: no action is named")

@@ -64,6 +64,12 @@ def test_what_is_installed_without_a_plugin_is_said_to_have_none(gde: Gde) -> No
     assert done.returncode == 2
 
 
+def test_an_environment_is_checked_alone(gde: Gde) -> None:
+    done = gde("check", "gde-eval", "--env", "grid")
+    assert done.returncode == 2
+    assert done.stderr.startswith("gde: --env: checked alone, without PLAN or DIST")
+
+
 def test_an_environment_is_checked_without_a_run(gde: Gde, tmp_path: Path) -> None:
     (tmp_path / "rows").mkdir()
     done = gde("check", "--env", "grid")

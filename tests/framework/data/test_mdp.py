@@ -168,3 +168,13 @@ def test_a_policy_is_an_array_of_two_or_three_axes(probabilities: Any) -> None:
 
 def test_a_policy_of_lists() -> None:
     assert Policy.of([[0.5, 0.5], [1, 0]]).probabilities.dtype == np.float64
+
+
+def test_a_sparse_matrix_stays_as_it_was_given() -> None:
+    """Entries that are given twice add up, and may lie in memory that is read only."""
+    given = csr_array(([0.5, 0.5, 1.0], [1, 1, 1], [0, 2, 3]), shape=(2, 2))
+    for part in (given.data, given.indices, given.indptr):
+        part.setflags(write=False)
+    read = TabularMDP(transition=(given,), reward=np.zeros(2), start=np.array([1, 0]))
+    assert given.nnz == 3
+    np.testing.assert_array_equal(read.transition[0].toarray(), [[0, 1], [0, 1]])

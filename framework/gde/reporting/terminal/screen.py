@@ -135,7 +135,7 @@ def _fitting(
         shown = wrapped(text, each, width=width)
         is_last = n_shown + 1 == len(texts)
         if len(lines) + len(shown) > most - (not is_last):
-            return [*lines, f"and {plural(len(texts) - n_shown, more)} in the report"]
+            return [*lines, f"and {plural(len(texts) - n_shown, more)}"]
         lines += shown
     return lines
 

@@ -115,7 +115,8 @@ def import_dataset(dataset: Path, out: Path) -> dict[str, Path]:
         The new run folders by name.
 
     Raises:
-        ConfigError: `out` exists, or the dataset is not as it was published.
+        RunFolderError: `out` exists.
+        ConfigError: the dataset is not as it was published.
     """
     check(dataset)
     runs = library(dataset / RUNS)
