@@ -30,8 +30,13 @@ def test_a_world_that_may_not_end_has_a_value_or_a_reason() -> None:
     assert 15 < measured(0, 40) < 35
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("first", range(0, 2000, 50))
+@pytest.mark.parametrize(
+    "first",
+    [
+        *(pytest.param(n, marks=pytest.mark.extended) for n in range(0, 400, 50)),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in range(400, 2000, 50)),
+    ],
+)
 def test_no_world_of_2000_is_a_crash(first: int) -> None:
     assert measured(first, first + 50)
 
