@@ -70,7 +70,7 @@ def test_two_threads_learn_what_one_does(
 ) -> None:
     result = evaluate(PLAN, tmp_path / "run", catalogue)
     assert result.status == "ok"
-    assert set(fitting) == {"gde-lane"}
+    assert set(fitting) == {"gde-fit"}
     assert learned(tmp_path / "run") == learned(alone)
     assert len(learned(alone)[1]) == 5 * (4 + 3) + 2 * 4
 
@@ -107,7 +107,7 @@ def test_an_interrupted_run_goes_on_and_ends_as_if_undisturbed(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(CogmapProbe, "fit", interrupted)
         evaluate(PLAN, tmp_path / "run", catalogue)
-    assert not [thread for thread in enumerate() if thread.name.startswith("gde-lane")]
+    assert not [thread for thread in enumerate() if thread.name.startswith("gde-fit")]
     assert [*(tmp_path / "run" / "probes").glob("*.decoded.safetensors")]
     resume(tmp_path / "run", catalogue)
     assert learned(tmp_path / "run") == learned(alone)
