@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from bench_meg import seconds
 from random_models import random_mdp, random_policy
 from sizes import size
 from sparse_peers import Endless, Sparse, fit, rationality
@@ -136,14 +137,15 @@ def _sweep_beside(mdp: TabularMDP, policy: Policy) -> Figures:
     """
     process, peer = Finite(mdp, HORIZON), Sparse(mdp, policy, HORIZON)
     utility = process.dynamics.utility(mdp.reward)
-    ours = _least(lambda: [*process.soft_steps(utility)][-1]) / HORIZON
-    plain = _least(lambda: peer.soft(mdp.reward)) / HORIZON
+    ours = seconds(lambda: [*process.soft_steps(utility)][-1], TIMES) / HORIZON
+    plain = seconds(lambda: peer.soft(mdp.reward), TIMES) / HORIZON
     ahead = peer.ahead
     moved = ahead.data.nbytes + ahead.indices.nbytes + ahead.indptr.nbytes
     moved += (2 + mdp.n_actions) * mdp.reward.nbytes
     # A copy reads and writes; much larger than any cache.
     block = np.ones(size(2**26, 2**10))
-    copied = 2 * block.nbytes / _least(partial(np.copyto, block.copy(), block))
+    copying = seconds(partial(np.copyto, block.copy(), block), TIMES)
+    copied = 2 * block.nbytes / copying
     return {
         "states": mdp.n_states,
         "ms": 1e3 * ours,
@@ -151,15 +153,6 @@ def _sweep_beside(mdp: TabularMDP, policy: Policy) -> Figures:
         "GB_per_s": moved / ours / 1e9,
         "copy_GB_per_s": copied / 1e9,
     }
-
-
-def _least(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(TIMES):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return min(times)
 
 
 def memory(side: int) -> dict[str, Figures]:

@@ -152,10 +152,7 @@ class TabularMDP:
             right = np.abs(sums - 1) <= TOLERANCE
             if right.all() and (matrix.data >= 0).all():
                 continue
-            # SciPy's minimum sorts the entries of the matrix that it is asked of.
-            right &= matrix.copy().min(axis=1).toarray().ravel() >= 0
-            if right.all():
-                continue
+            right &= matrix.min(axis=1).toarray().ravel() >= 0
             first_wrong = int(right.argmin())
             raise ValueError(
                 f"transition[{a}] row {first_wrong} must be probabilities that sum to one"
@@ -227,12 +224,16 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
 
     matrices = []
     for a, one in enumerate(given):
-        if isinstance(one, csr_array) and one.dtype == np.float64:
+        is_read = isinstance(one, csr_array) and one.dtype == np.float64
+        if is_read and one.has_canonical_format:
             matrices.append(one)
             continue
         is_sparse = hasattr(one, "tocsr")
         matrix = one if is_sparse else _array(f"transition[{a}]", one)
-        matrices.append(csr_array(matrix, dtype=np.float64))
+        # Adding up what is given twice must not change what the caller has.
+        matrix = csr_array(matrix, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()
+        matrices.append(matrix)
 
     # (S, A, S) is the order of other libraries.
     shape = (len(matrices), *matrices[0].shape)

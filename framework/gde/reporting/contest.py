@@ -133,9 +133,7 @@ def side_by_side(found: Comparison, but: str = "") -> list[Group]:
         for variant in ranked or one.numbers:
             own = one.numbers[variant]
             ours = own or unmeasured(one.measure.name, "not measured")
-            beside = Beside(measure=one.measure, ours=ours)
-            if not one.probe:
-                beside = among_baselines(ours, one.measure, found.results[variant])
+            beside = among_baselines(ours, one.measure, found.results[variant])
             rows.append(row_of(variant, beside))
         groups += on_axes(one.measure.question, one.title, rows)
     return groups

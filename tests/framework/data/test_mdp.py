@@ -178,3 +178,4 @@ def test_a_sparse_matrix_stays_as_it_was_given() -> None:
     read = TabularMDP(transition=(given,), reward=np.zeros(2), start=np.array([1, 0]))
     assert given.nnz == 3
     np.testing.assert_array_equal(read.transition[0].toarray(), [[0, 1], [0, 1]])
+    assert read.deterministic

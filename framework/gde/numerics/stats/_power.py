@@ -5,10 +5,10 @@ from math import sqrt
 import numpy as np
 import scipy
 
+from gde.data.verdict import ALPHA
 from gde.numerics.stats._estimates import Floats
 from gde.numerics.stats._finding import Finding
 
-ALPHA = 0.05
 POWER = 0.8
 
 

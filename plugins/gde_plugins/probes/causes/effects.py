@@ -13,6 +13,7 @@ import numpy as np
 
 from gde.data.activations import Intervention
 from gde.data.result import Measurement
+from gde.data.verdict import ALPHA
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import Difference, adjusted, holm, paired_difference
 from gde.parts.language_model import WhiteBox
@@ -35,7 +36,6 @@ from gde_plugins.probes.causes.mediation import NAMES as MEDIATED
 from gde_plugins.probes.causes.mediation import Mediation
 from gde_plugins.probes.causes.reasoning import written_shares
 
-ALPHA = 0.05
 NO_ACTION = "no answer {} was usable"
 """Reason instead of an effect of 0: without an action there is none to be moved."""
 OUT_OF_REACH = (
