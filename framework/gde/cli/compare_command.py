@@ -75,8 +75,8 @@ def command(
     measurements of whole worlds. If two rows are equal in every world, only one is
     tested. Headlines of probes follow, with the tests of each run against its strongest
     control and of B against A. --episodes success lists the worlds where only one run
-    reaches the goal; `gde view RUN EPISODE` shows each way. --json adds effect sizes,
-    breakdowns, further fits and further tests.
+    reaches the goal; `gde view --serve` plays both ways side by side. --json adds effect
+    sizes, breakdowns, further fits and further tests.
 
     Of more runs, every pair is compared, all corrected together, and they are ranked by
     their first headline, with the settings in which they differ.
@@ -130,25 +130,21 @@ def _compare_two(
 ) -> None:
     from gde.comparisons.comparing import compare
     from gde.comparisons.regression import check_not_worse
-    from gde.comparisons.worlds import differing_worlds
 
-    compared = compare(run_a, run_b, paired=paired)
+    compared = compare(run_a, run_b, paired=paired, episodes=episodes)
     checks = check_not_worse(compared, fail_if_worse)
-    worlds = differing_worlds(run_a, run_b, episodes) if episodes else None
     if as_json:
         told = {
             **asdict(compared),
             "checks": [asdict(one) for one in checks],
             "leaderboards": [asdict(one) for one in boards],
         }
-        if worlds:
-            told["worlds"] = asdict(worlds)
         show_json({"schema": 1, **told})
     else:
         _show(compared)
         _show_boards(boards)
-        if worlds:
-            _show_worlds(worlds)
+        if compared.worlds:
+            _show_worlds(compared.worlds)
         for one in checks:
             say(_checked(one))
     if not all(one.passed for one in checks):

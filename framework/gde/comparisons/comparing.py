@@ -22,6 +22,7 @@ from gde.comparisons.probes import (
     with_outcomes,
 )
 from gde.comparisons.settings import differing
+from gde.comparisons.worlds import differing_worlds
 from gde.data.measure import Measures
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity
@@ -46,18 +47,28 @@ def compare(
     run_b: Path | str,
     catalogue: Catalogue | None = None,
     paired: bool = True,
+    episodes: str = "",
 ) -> Compared:
     """Compare the shared measurements of two runs, computed anew for each world.
 
     Of two measurements that are declared equal in a single world, one is compared.
     Headlines are also compared in each condition of a sweep.
 
+    Args:
+        run_a: folder of A.
+        run_b: folder of B.
+        catalogue: the installed parts.
+        paired: over the worlds that they share.
+        episodes: a number with a better direction: the worlds in which one of the runs
+            is better in it are listed, with their episodes.
+
     Raises:
+        UnknownName: both have no such number.
         GdeError: both are one run; paired, and the runs share no world; or they share
         no measurement.
     """
     folders = Path(run_a), Path(run_b)
-    [found] = _together([_Runs(folders, catalogue).compared(0, 1, paired)])
+    [found] = _together([_Runs(folders, catalogue).compared(0, 1, paired, episodes)])
     return found
 
 
@@ -99,7 +110,7 @@ class _Runs:
         self._opened = [Opened.of(run, self._catalogue) for run in runs]
         self._episodes: dict[tuple[int, str], Episodes] = {}
 
-    def compared(self, i: int, j: int, paired: bool) -> Compared:
+    def compared(self, i: int, j: int, paired: bool, episodes: str = "") -> Compared:
         """Two of the runs compared, without correction over other pairs."""
         opened_a, opened_b = self._opened[i], self._opened[j]
         if opened_a.folder.path.samefile(opened_b.folder.path):
@@ -107,7 +118,8 @@ class _Runs:
                 f"{opened_a.side.run} and {opened_b.side.run} are the same run; choose two different runs"
             )
         shared = Shared.of(opened_a, opened_b)
-        return _compared(self._read(i, shared), self._read(j, shared), shared, paired)
+        a, b = self._read(i, shared), self._read(j, shared)
+        return _compared(a, b, shared, paired, episodes)
 
     def _read(self, i: int, shared: Shared) -> Episodes:
         """The episodes of a run, with the facts of the shared metrics."""
@@ -118,7 +130,9 @@ class _Runs:
         return self._episodes[key]
 
 
-def _compared(a: Episodes, b: Episodes, shared: Shared, paired: bool) -> Compared:
+def _compared(
+    a: Episodes, b: Episodes, shared: Shared, paired: bool, episodes: str
+) -> Compared:
     run_a, run_b = a.opened.side.run, b.opened.side.run
     notes = [*shared.notes, *a.notes, *b.notes]
     for opened in (a.opened, b.opened):
@@ -172,6 +186,13 @@ def _compared(a: Episodes, b: Episodes, shared: Shared, paired: bool) -> Compare
         notes=tuple(notes),
         swept=tuple(swept),
         probes=probes,
+        worlds=(
+            differing_worlds(
+                episodes, shared.meanings, values_a, values_b, (a.heads, b.heads)
+            )
+            if episodes
+            else None
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gde.comparisons.settings import Settings
+from gde.comparisons.worlds import WorldsOfBoth
 from gde.data.json import Labels
 from gde.data.measure import Better
 from gde.data.model_use import ModelUse
@@ -128,6 +129,8 @@ class Compared:
     """The settings in whose conditions they were compared; empty for none."""
     probes: tuple[ProbeRow, ...] = ()
     """The headlines of probes; the first fit of each probe is its main one."""
+    worlds: WorldsOfBoth | None = None
+    """The worlds in which they differ in one number, where it was asked for."""
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:

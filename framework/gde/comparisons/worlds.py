@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from gde.comparisons.opening import Episodes, Opened, Shared
 from gde.data.episode_table import Head
 from gde.data.grouping import grouped
-from gde.errors import GdeError, UnknownName
-from gde.request.catalogue import Catalogue
+from gde.data.measure import Measures
+from gde.errors import UnknownName
+from gde.numerics.by_world import Quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,42 +37,38 @@ class WorldsOfBoth:
     """Those in which A is better come first; the largest difference first."""
 
 
-def differing_worlds(run_a: Path, run_b: Path, name: str) -> WorldsOfBoth:
+def differing_worlds(
+    name: str,
+    meanings: Measures,
+    a: Mapping[Quantity, Mapping[str, float]],
+    b: Mapping[Quantity, Mapping[str, float]],
+    heads: tuple[Sequence[Head], Sequence[Head]],
+) -> WorldsOfBoth:
     """Find the shared worlds in which one of two runs did better.
 
     Args:
-        run_a: folder of A.
-        run_b: folder of B.
         name: of a number with a better direction.
+        meanings: of all numbers.
+        a: the numbers of A by world; likewise b.
+        heads: the episodes of A and of B.
 
     Raises:
         UnknownName: both runs have no such number.
-        GdeError: they share no world.
     """
-    catalogue = Catalogue.default()
-    opened = Opened.of(run_a, catalogue), Opened.of(run_b, catalogue)
-    shared = Shared.of(*opened)
-    a, b = (Episodes.of(each, shared, catalogue) for each in opened)
-    worlds = a.worlds & b.worlds
-    if not worlds:
-        raise GdeError(f"{run_a} and {run_b} share no world")
-    of_a = a.measured(shared, worlds, ())
-    of_b = b.measured(shared, worlds, ())
-
     known = {}
-    for quantity in of_a.keys() & of_b.keys():
-        if shared.meanings[quantity.name].better and not quantity.restricted:
+    for quantity in a.keys() & b.keys():
+        if meanings[quantity.name].better and not quantity.restricted:
             known[quantity.name] = quantity
     if name not in known:
         raise UnknownName("number of both runs with a better direction", name, known)
-    chosen = known[name]
-    measure = shared.meanings[name]
-    keys_a, keys_b = _keys(a.heads), _keys(b.heads)
+    of_a, of_b = a[known[name]], b[known[name]]
+    measure = meanings[name]
+    keys_a, keys_b = (_keys(each) for each in heads)
     sign = -1 if measure.better == "less" else 1
     found = []
     n_equal = 0
-    for world in of_a[chosen].keys() & of_b[chosen].keys():
-        value_a, value_b = of_a[chosen][world], of_b[chosen][world]
+    for world in of_a.keys() & of_b.keys():
+        value_a, value_b = of_a[world], of_b[world]
         if value_a == value_b:
             n_equal += 1
             continue

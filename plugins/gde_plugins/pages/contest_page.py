@@ -36,6 +36,8 @@ from gde.reporting.wording import (
     number,
     quantity,
 )
+from gde.request.catalogue import Catalogue
+from gde_plugins.pages.both_ways import both_ways
 from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.run_page import NAME
 from gde_plugins.pages.tables import ABSENT, Cell, Group, Row, Table, cell, table
@@ -56,13 +58,18 @@ COLUMNS = (
 )
 
 
-def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> str:
+def contest_page(
+    found: Comparison,
+    links: Mapping[str, str] | None = None,
+    catalogue: Catalogue | None = None,
+) -> str:
     """The page's HTML. Equal arguments give equal text.
 
     Args:
         found: the contest.
         links: variant to the address of its report; None for the reports in the
             variants' folders.
+        catalogue: the installed parts.
     """
     if not links:
         links = {name: f"{quote(name)}/{NAME}" for name in found.results}
@@ -89,10 +96,15 @@ def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> s
         agent = agent_text(result.subject, result.models)
         listed.append((name, agent, result, links[name]))
 
+    played = both_ways(found, catalogue)
+    script = source("page.js")
+    if played:
+        script += source("player.js")
+
     first = next(iter(found.results.values()))
     return rendered(
         "contest.html.j2",
-        source("page.js"),
+        script,
         title=title,
         environment=first.subject.environment,
         status=found.status,
@@ -105,6 +117,7 @@ def contest_page(found: Comparison, links: Mapping[str, str] | None = None) -> s
         finding=finding(found),
         forest=side_by_side(found, ranked.measure.name if ranked else ""),
         track=track,
+        films=played,
         differences=differences,
         reason=found.reason,
         variants=listed,

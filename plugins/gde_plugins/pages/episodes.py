@@ -2,11 +2,12 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from gzip import compress
 from math import ceil
 from textwrap import shorten
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -69,8 +70,8 @@ class Films:
     """The filters that find some of them."""
     legend: Keys
     """The legend of all pictures."""
-    n_shown: int
-    n_episodes: int
+    intro: str
+    """Which episodes they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +92,41 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
         room: characters of all episodes before packing. Later episodes are left out.
     """
     maps = _decoded_maps(main_report(evidence.probe_reports))
-    packed: list[str] = []
     keys: dict[str, str] = {}
+    played = (
+        film_of(trajectory, keys, maps, evidence.remarks)
+        for trajectory in spread(evidence, most).trajectories
+        if trajectory.turns
+    )
+
+    def intro(n_shown: int) -> str:
+        n_episodes = len(evidence.trajectories)
+        if n_shown == n_episodes:
+            return f"All {n_episodes} episodes."
+        return f"{n_shown} of {n_episodes} episodes, evenly spaced; the run folder has all."
+
+    return pack(played, MARKED, keys, intro, room)
+
+
+def pack(
+    played: Iterable[Mapping[str, Any]],
+    filters: Sequence[str],
+    keys: Mapping[str, str],
+    intro: Callable[[int], str],
+    room: int = ROOM,
+) -> Films | None:
+    """Films as the player reads them; None where there are none.
+
+    Args:
+        played: of `film_of`. Those for which there is no room are left out.
+        filters: marks that films can bear, in their order.
+        keys: the legend, complete when the last film is read.
+        intro: the number of films to which episodes they are.
+        room: characters before packing.
+    """
+    packed: list[str] = []
     marks: set[str] = set()
-    for trajectory in spread(evidence, most).trajectories:
-        if not trajectory.turns:
-            continue
-        film = _film(trajectory, maps, evidence.remarks, keys)
+    for film in played:
         text = json.dumps(film, ensure_ascii=False)
         room -= len(text)
         # The first episode is shown whatever its size, so that the player has something
@@ -117,10 +146,9 @@ def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | Non
     data = compress(f"[{','.join(packed)}]".encode(), mtime=0)
     return Films(
         packed=b64encode(data).decode(),
-        marks=tuple(mark for mark in MARKED if mark in marks),
+        marks=tuple(mark for mark in filters if mark in marks),
         legend={meaning: keys[meaning] for meaning in order},
-        n_shown=len(packed),
-        n_episodes=len(evidence.trajectories),
+        intro=intro(len(packed)),
     )
 
 
@@ -176,13 +204,20 @@ def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
     return DecodedMaps(classes=report.classes, by_turn=by_turn)
 
 
-def _film(
+def film_of(
     trajectory: Trajectory,
-    maps: DecodedMaps,
-    remarks: Mapping[tuple[str, int], str],
     keys: dict[str, str],
+    maps: DecodedMaps = DecodedMaps(),
+    remarks: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """An episode as the player's script reads it; adds its legend to `keys`."""
+    """An episode as the player's script reads it; adds its legend to `keys`.
+
+    Args:
+        trajectory: with at least one turn.
+        keys: the legend of all pictures: meaning to picture.
+        maps: what a probe decoded.
+        remarks: of metrics, by episode key and turn index.
+    """
     n_turns = len(trajectory.turns)
     frames = []
     for turn in trajectory.turns[:MAX_FRAMES]:
@@ -209,6 +244,7 @@ def _film(
 
     return {
         "key": str(trajectory.key),
+        "sign": "\u2713" if trajectory.succeeded else "\u2717",
         "labels": dict(trajectory.labels),
         "task": shorten(trajectory.world.objective, MAX_TASK, placeholder=CUT),
         "outcome": f"{end} after {n_turns} of at most {horizon}{because}",

@@ -8,7 +8,7 @@
   const varied = (name) => new Set(films.map((one) => one.labels[name])).size > 1;
   const labels = Object.fromEntries(films.map((one) =>
     [one.key, Object.entries(one.labels).filter(([name]) => varied(name)).map((pair) => pair.join(" ")).join(", ")]));
-  const title = (one) => `${one.key}  ${one.marks.includes("goal not reached") ? "✗" : "✓"}  ${labels[one.key]}`;
+  const title = (one) => `${one.key}  ${one.sign}  ${labels[one.key]}`;
   let mark = "";
   const long = films.filter((one) => one.turns.length > 2);
   const decoded = (one) => one.marks.includes("decoded");
@@ -41,7 +41,7 @@
       const frame = document.createElement("button");
       frame.type = "button";
       frame.textContent = index + 1;
-      frame.className = { "optimal": "good", "not optimal": "bad", "unusable": "mute" }[turn.verdict] || "";
+      frame.className = { "optimal": "good", "not optimal": "bad", "they part here": "bad", "unusable": "mute" }[turn.verdict] || "";
       frame.title = `Turn ${index + 1}: ${turn.move}${turn.verdict ? ", " + turn.verdict : ""}`;
       frame.addEventListener("click", () => show(index));
       return frame;
@@ -62,8 +62,8 @@
     write("why", turn.why && `Why: ${turn.why}`);
     write("odds", turn.odds && `Probabilities: ${turn.odds}`);
     write("facts", turn.facts);
-    draw("truth", turn.truth, turn.truth ? ["True map", turn.truth_note].filter(Boolean).join("; ") : turn.truth_note, turn.drawn);
-    draw("decoded", turn.decoded, turn.decoded_note);
+    draw("truth", turn.truth, turn.truth ? [turn.truth_title || "True map", turn.truth_note].filter(Boolean).join("; ") : turn.truth_title || turn.truth_note, turn.drawn);
+    draw("decoded", turn.decoded, turn.decoded_note, turn.decoded_drawn);
     write("thought", turn.thought);
     write("said", turn.said);
     write("shown", turn.shown);

@@ -236,13 +236,15 @@ class Pages:
         # Runs that share no world still have numbers to look at.
         found = compare_runs({a: path_a, b: path_b}, self._catalogue)
         links = {name: f"/run/{quote(name)}" for name in found.runs}
-        return HTMLResponse(contest_page(found, links))
+        return HTMLResponse(contest_page(found, links, self._catalogue))
 
     def contest(self, request: Request) -> Response:
         """All variants of a contest side by side."""
         name = request.path_params["name"]
         found = read_contest(self._group(name, "contest"), self._catalogue)
-        return HTMLResponse(contest_page(found, _links(name, found.results)))
+        return HTMLResponse(
+            contest_page(found, _links(name, found.results), self._catalogue)
+        )
 
     def study(self, request: Request) -> Response:
         """The page of a study or profile as it was written."""

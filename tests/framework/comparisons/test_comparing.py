@@ -17,7 +17,6 @@ from gde.comparisons.differences import (
     few_worlds,
     same_tests,
 )
-from gde.comparisons.worlds import differing_worlds
 from gde.data.trajectory import Trajectory
 from gde.errors import UnknownName
 from gde.numerics.by_world import Quantity
@@ -435,7 +434,8 @@ def test_worlds_in_which_one_run_is_better_are_listed_with_their_episodes(
     for run in (a, b):
         own = episodes_frame(run).groupby("world")["efficiency.regret"]
         regrets.append(own.mean().to_dict())
-    found = differing_worlds(a, b, "efficiency.regret")
+    found = compare(a, b, episodes="efficiency.regret").worlds
+    assert found
     assert found.equal == sum(regrets[0][one] == regrets[1][one] for one in regrets[0])
     assert {one.world: (one.a, one.b) for one in found.worlds} == {
         one: pytest.approx((regrets[0][one], regrets[1][one]))
@@ -447,7 +447,8 @@ def test_worlds_in_which_one_run_is_better_are_listed_with_their_episodes(
     # A's come first, and of each the clearest.
     order = [(one.better, -abs(one.b - one.a)) for one in found.worlds]
     assert order == sorted(order)
-    shares = differing_worlds(a, b, "efficiency.spl")
+    shares = compare(a, b, episodes="efficiency.spl").worlds
+    assert shares
     assert {one.better for one in shares.worlds} == {"a", "b"}
     assert all((one.b > one.a) == (one.better == "b") for one in shares.worlds)
     assert any(abs(one.b - one.a) < 1 for one in shares.worlds if one.better == "b")
@@ -455,4 +456,4 @@ def test_worlds_in_which_one_run_is_better_are_listed_with_their_episodes(
     worlds = {str(one.key): one.world.id for one in load_evidence(b).trajectories}
     assert [worlds[key] for key in first.episodes_b] == [first.world] * 2
     with pytest.raises(UnknownName, match="better direction 'length'"):
-        differing_worlds(a, b, "length")
+        compare(a, b, episodes="length")
