@@ -59,11 +59,17 @@ class _Success:
         return self._before - before
 
 
-class _Progress:
-    """The change of the certified value; with the reward, where it is a return to earn.
+def gained(before: float, after: float, reward: float) -> float:
+    """The change of the certified value in a step; with its reward, where the value is a
+    return to earn.
 
     A value below 0 is a cost that is left, of which a good step takes something away.
     """
+    return after - before + (reward if before > 0 else 0.0)
+
+
+class _Progress:
+    """What each step gains of the certified value."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -75,7 +81,7 @@ class _Progress:
     def of(self, _: str, outcome: Outcome) -> float:
         after = 0.0 if outcome.terminated else self._value()
         before, self._before = self._before, after
-        return after - before + (outcome.reward if before > 0 else 0.0)
+        return gained(before, after, outcome.reward)
 
     def _value(self) -> float:
         optimum = self._judge.moment(self._environment).optimum

@@ -3,30 +3,34 @@
 A rollout is one conversation in one world.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count, islice
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import verifiers as vf
 from datasets import Dataset
 
 from gde.data.answer import read_answer
 from gde.data.completion import Completion
-from gde.data.observation import Observation, Task
+from gde.data.observation import Observation, Optimum, Outcome, Task
+from gde.data.transcript import Step, Transcript
 from gde.errors import GdeError
 from gde.offers import Capability, EnvironmentOffer
 from gde.parts.context import OutsideRun
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
+from gde.runs.judging import AskedReward
 from gde.stages.episode import admitted, advance, begin_world
 from gde.stages.hosting import Host
 from gde.stages.judging import Judge, Moment
 from gde.stages.rollout import world_seed
+from gde_plugins.gymnasium.rewards import gained
 
-Reward = Literal["success", "optimal"]
+Reward = Literal["success", "optimal", "progress"] | AskedReward
+CERTIFIED = ("optimal", "progress")
 MISSES = 200
 """Worlds in a row that are known already, after which there are taken to be no more."""
 EPISODE = "gde"
@@ -42,9 +46,18 @@ class Episode:
     shown: Observation
     moment: Moment
     turns_left: int
+    shown_so_far: Transcript
+    """What a reward model may see."""
     success: float = 0.0
     optimal: list[bool] = field(default_factory=list)
     """Whether the action was optimal, for each turn whose optimum is known."""
+    progress: float = 0.0
+    """What the turns have gained of the certified value."""
+
+    def take(self, action: str, text: str) -> None:
+        """Add an action and what it led to."""
+        steps = (*self.shown_so_far.steps, Step(action, text))
+        self.shown_so_far = replace(self.shown_so_far, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,9 @@ class GdeEnvironment(vf.MultiTurnEnv):  # type: ignore[misc]
             shown=begun.observation,
             moment=begun.moment,
             turns_left=begun.task.horizon,
+            shown_so_far=Transcript(
+                objective=begun.task.objective, steps=(), start=begun.observation.text
+            ),
         )
         return state
 
@@ -139,6 +155,9 @@ class GdeEnvironment(vf.MultiTurnEnv):  # type: ignore[misc]
         outcome, episode.moment = await episode.host.call(
             advance, episode.shown, decision, episode.judge
         )
+        if decision.action is not None:
+            episode.progress += _progress(best, episode.moment.optimum, outcome)
+            episode.take(decision.action, outcome.observation.text)
         episode.shown = outcome.observation
         episode.success = outcome.success or 0.0
         episode.turns_left -= 1
@@ -175,6 +194,35 @@ async def optimal(state: vf.State) -> float:
     return sum(episode.optimal) / len(episode.optimal)
 
 
+async def progress(state: vf.State) -> float:
+    """What the turns have gained of the certified value."""
+    episode: Episode | None = state.get(EPISODE)
+    return episode.progress if episode else 0.0
+
+
+def judged(model: AskedReward) -> Callable[..., Awaitable[float]]:
+    """A reward function: what the reward model gives the last action, 0 without one.
+
+    It raises GdeError where the reward model gives none.
+    """
+
+    async def reward_model(state: vf.State) -> float:
+        episode: Episode | None = state.get(EPISODE)
+        if episode is None or not episode.shown_so_far.steps:
+            return 0.0
+        return float((await model.ask("", episode.shown_so_far))[-1])
+
+    return reward_model
+
+
+def _progress(before: Optimum | None, after: Optimum | None, outcome: Outcome) -> float:
+    """What a step gained; 0 where no value is certified."""
+    if before is None or before.value is None:
+        return 0.0
+    value = after.value if after is not None and not outcome.terminated else 0.0
+    return 0.0 if value is None else gained(before.value, value, outcome.reward)
+
+
 def load_environment(
     environment: str,
     worlds: int = 200,
@@ -190,8 +238,9 @@ def load_environment(
         worlds: distinct worlds to train on.
         evaluation_worlds: further worlds for evaluation, none of them trained on.
         seed: the same seed gives the same worlds.
-        reward: `success`, or `optimal`, the share of turns with a certified optimal
-            action. The other one is a metric.
+        reward: `success`; `optimal`, the share of turns with a certified optimal action;
+            `progress`, what the turns gain of the certified value; or a
+            `gde.reward_model(...)`, what it gives the last action. The others are metrics.
         settings: fields of the environment, see `gde show environment NAME`.
 
     Raises:
@@ -199,14 +248,20 @@ def load_environment(
         environment certifies no optimum.
     """
     offer = Catalogue.default().find("environment", environment).offer
-    if reward not in get_args(Reward):
-        raise GdeError(
-            f"reward: wanted {' or '.join(get_args(Reward))}, got {reward!r}"
-        )
     certifies = {Capability.OPTIMUM, Capability.MDP} & set(offer.gives)
-    if reward == "optimal" and not certifies:
+    if reward in CERTIFIED and not certifies:
         raise GdeError(
             f"environment {environment!r} certifies no optimal actions: choose reward='success'"
+        )
+    functions: dict[str, Callable[..., Awaitable[float]]] = {
+        each.__name__: each for each in (success, optimal, progress)
+    }
+    trained = reward.name if isinstance(reward, AskedReward) else reward
+    if isinstance(reward, AskedReward):
+        functions[trained] = judged(reward)
+    if trained not in functions:
+        raise GdeError(
+            f"reward: wanted {', '.join(functions)} or gde.reward_model(...), got {reward!r}"
         )
 
     config = build(offer.config, settings, environment)
@@ -217,12 +272,12 @@ def load_environment(
         raise GdeError(
             f"environment {environment!r} has {len(rows)} distinct worlds, wanted {wanted}: ask for fewer"
         )
-    weights = [float(reward == name) for name in get_args(Reward)]
+    weights = [float(trained == name) for name in functions]
     return GdeEnvironment(
         source,
         dataset=Dataset.from_list(rows[:worlds]),
         eval_dataset=Dataset.from_list(rows[worlds:]) if evaluation_worlds else None,
-        rubric=vf.Rubric(funcs=[success, optimal], weights=weights),
+        rubric=vf.Rubric(funcs=list(functions.values()), weights=weights),
     )
 
 

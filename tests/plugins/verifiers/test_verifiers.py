@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+import gde
 from gde import Choice, Decision, GdeError, Plan, evaluate, load_evidence
+from gde.data.transcript import Transcript
 
 pytest.importorskip("verifiers", reason="`nox -s verifiers` installs it")
 pytestmark = pytest.mark.filterwarnings("default")
@@ -104,7 +106,9 @@ def test_rewards_are_the_numbers_of_a_run_in_the_same_worlds(
     )
     trajectories = load_evidence(evaluate(plan, tmp_path / "run").run).trajectories
     by_world = {
-        one.world.id: [turn.decision.action in turn.optimal for turn in one.turns]
+        one.world.id: [
+            turn.decision.action in (turn.optimal or ()) for turn in one.turns
+        ]
         for one in trajectories
     }
     assert len(found) == WORLDS
@@ -113,6 +117,30 @@ def test_rewards_are_the_numbers_of_a_run_in_the_same_worlds(
         assert one["reward"] == pytest.approx(sum(right) / len(right))
         assert one["metrics"]["num_turns"] == len(right)
         assert one["metrics"]["success"] in (0.0, 1.0)
+
+
+def test_progress_is_what_is_nearer_and_a_reward_model_values_the_last_action(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def answers(messages: list[dict[str, Any]]) -> str:
+        return json.dumps({"action": up_or_left(len(messages) // 2)})
+
+    def words(transcript: Transcript) -> list[float]:
+        assert transcript.objective and transcript.start
+        return [len(transcript.steps) + len(one.action) for one in transcript.steps]
+
+    by_progress = played(monkeypatch, answers, reward="progress")
+    gained = [one["reward"] for one in by_progress]
+    # A success gains all that was left; walking off gains nothing or less.
+    assert {one["metrics"]["success"] for one in by_progress} == {0.0, 1.0}
+    for one, value in zip(by_progress, gained, strict=True):
+        assert value == int(value) and (value > 0) >= one["metrics"]["success"]
+    assert min(gained) <= 0 < max(gained)
+
+    by_words = played(monkeypatch, answers, reward=gde.reward_model(words))
+    for one in by_words:
+        turns = one["metrics"]["num_turns"]
+        assert one["reward"] == turns + len(up_or_left(int(turns) - 1))
 
 
 def test_an_unusable_answer_takes_a_turn_and_says_why(
@@ -136,7 +164,9 @@ def test_evaluation_worlds_are_not_trained_on() -> None:
 def test_what_cannot_be_made_is_refused() -> None:
     with pytest.raises(GdeError, match="unknown environment 'gird'"):
         load_environment("gird")
-    with pytest.raises(GdeError, match="reward: wanted success or optimal"):
-        load_environment("grid", reward="progress")  # type: ignore[arg-type]
+    with pytest.raises(GdeError, match="reward: wanted success, optimal, progress or"):
+        load_environment("grid", reward="profit")  # type: ignore[arg-type]
+    with pytest.raises(GdeError, match="certifies no optimal actions"):
+        load_environment("webshop", reward="progress")
     with pytest.raises(GdeError, match=r"has \d+ distinct worlds, wanted 2000"):
         load_environment("two-path-key", worlds=1990, evaluation_worlds=10)
