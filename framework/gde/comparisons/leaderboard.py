@@ -12,6 +12,7 @@ from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
+from gde.request.defaults import FRAMEWORK
 from gde.request.ready import Chosen, Ready
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence, parts_of
@@ -62,7 +63,7 @@ def rank_contenders(runs: Sequence[Path]) -> tuple[Leaderboard, ...]:
                 scores[names[label]] = by_condition
             for label in _baselines(ready) & names.keys():
                 baselines.add(names[label])
-            for label, note in _notes(evidence).items():
+            for label, note in _notes(ready, evidence).items():
                 if label in names:
                     notes[names[label]] = note
         if scores:
@@ -107,11 +108,15 @@ def _baselines(ready: Ready) -> Collection[str]:
     }
 
 
-def _notes(evidence: Evidence) -> dict[str, str]:
-    notes: dict[str, str] = {}
+def _notes(ready: Ready, evidence: Evidence) -> dict[str, str]:
+    """What a reader must know of reward models, by label."""
+    notes: dict[str, dict[str, None]] = {}
+    for one in ready.rewards:
+        if one.entry.distribution != FRAMEWORK:
+            notes[one.label] = {"not isolated": None}
     for trace in evidence.reward_traces:
         if trace.counts.get(READS_TRUTH):
-            notes[trace.model] = READS_TRUTH
+            notes.setdefault(trace.model, {})[READS_TRUTH] = None
         elif trace.counts.get(READS_AHEAD):
-            notes[trace.model] = "not causal"
-    return notes
+            notes.setdefault(trace.model, {})["not causal"] = None
+    return {label: ", ".join(own) for label, own in notes.items()}

@@ -91,6 +91,25 @@ def test_a_leaderboard_has_the_numbers_of_the_run(runs: tuple[Path, Path]) -> No
     assert load_evidence(runs[0]).reward_traces
 
 
+def own_words(goal: str, observation: str, action: str) -> float:
+    """A reward model of the user's own."""
+    return float(len(set(goal.split()) & set(observation.split())))
+
+
+def test_code_that_is_not_ours_is_marked_as_not_isolated(tmp_path: Path) -> None:
+    plan = Plan(
+        environment=Choice(name="rewardbench", config={"share": 0.032}),
+        agent="random",
+        rewards=[own_words, "clock", "monotonic"],
+        metrics=["epic"],
+        episodes=4,
+    )
+    evaluate(plan, tmp_path / "run")
+    (board,) = rank_contenders([tmp_path / "run"])
+    (own,) = {one.contender for one in board.standings} - {"clock", "monotonic"}
+    assert board.notes == {own: "not isolated", "monotonic": "not causal"}
+
+
 def test_a_single_run_without_contenders_is_refused(tmp_path: Path) -> None:
     plan = Plan(
         environment=Choice(name="grid"),
