@@ -84,7 +84,7 @@ class GridConfig:
     """
     grids: FilePath | None = None
     """A file of grids to use instead of random ones: JSON with `id`, `rows`, `agent`,
-    `goal`, or mazes of # . S G.
+    `goal`, mazes of # . S G, or lines of the tokens of `maze-dataset`.
     """
     where: Annotated[str, Readable(read_selection)] | None = None
     """Use only the grids with these labels, e.g. "size=7 transform=none"; none: all."""

@@ -334,6 +334,35 @@ def test_a_file_may_hold_a_list_or_drawn_mazes(tmp_path: Path) -> None:
             read_origins(file)
 
 
+TOKENS = (
+    "<ADJLIST_START> (0,0) <--> (0,1) ; (1,1) <--> (0,1) ; (1,0) <--> (1,1) ; <ADJLIST_END> "
+    "<ORIGIN_START> (1,0) <ORIGIN_END> <TARGET_START> (0,0) <TARGET_END> "
+    "<PATH_START> (1,0) (1,1) (0,1) (0,0) <PATH_END>"
+)
+
+
+def test_tokens_of_maze_dataset_are_the_maze_that_it_draws(tmp_path: Path) -> None:
+    file = tmp_path / "mazes.txt"
+    spaced = TOKENS.replace("(0,0)", "( 0 , 0 )")
+    file.write_text(f"{TOKENS}\n\n{spaced}\n")
+    drawn = tmp_path / "drawn.txt"
+    drawn.write_text("#####\n#EXX#\n###X#\n#SXX#\n#####\n")
+    first, second = read_origins(file)
+    (same,) = read_origins(drawn)
+    assert first.grid == second.grid == same.grid
+    assert (first.record, second.record) == ("line 1", "line 3")
+    for old, new, message in (
+        ("(1,0) <ORIGIN_END>", "<ORIGIN_END>", "wanted <ORIGIN_START>"),
+        ("<TARGET_END>", "(1,1) <TARGET_END>", "wanted <TARGET_START>"),
+        ("(1,0) <--> (1,1) ;", "(1,0) <-->", "wanted <ADJLIST_START>"),
+        ("(1,0) <--> (1,1)", "(1,0) <--> (0,1)", "neighbouring cells"),
+        ("(1,1) <--> (0,1) ;", "", "wanted a path from agent to goal"),
+    ):
+        file.write_text(TOKENS.replace(old, new))
+        with pytest.raises(ConfigError, match=f":1: .*{message}"):
+            read_origins(file)
+
+
 @pytest.mark.parametrize("option", ["--dry-run", "--json"])
 def test_the_command_line_says_it_in_one_line(option: str, tmp_path: Path) -> None:
     settings = [

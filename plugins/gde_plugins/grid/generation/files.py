@@ -1,5 +1,6 @@
 """Grids from a file: JSON lines, each `{"id": ..., "rows": [...], "agent": [row,
-column], "goal": [row, column]}`, a JSON list of these, or plain-text mazes.
+column], "goal": [row, column]}`, a JSON list of these, plain-text mazes, or lines of the
+tokens of `maze-dataset`.
 
 Optional are `base`, the id of the grid that this one is a variation of, and labels of
 any other name. Text, numbers and truth values are kept as labels, null reads "none",
@@ -7,6 +8,7 @@ anything else is left out.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -47,6 +49,9 @@ FREE = str.maketrans("._ SG", "_____")
 """The free cells of a plain-text maze, in our symbol."""
 MAZE_DATASET = str.maketrans("EX", "G.")
 """The end and the path of mazes that `maze-dataset` writes."""
+TOKENS = "<ADJLIST_START>"
+"""How a line of its tokens begins."""
+CELL = re.compile(r"\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)")
 
 
 def listed_origins(config: GridConfig) -> tuple[Origin, ...]:
@@ -112,11 +117,16 @@ def _read(file: ForeignFile, _modified: int, _size: int) -> tuple[Origin, ...]:
 def _records(file: ForeignFile, text: str) -> Iterator[tuple[int, object]]:
     """Yield each grid of a file with the number of its line, or of its place in a list.
 
-    They are JSON lines, one value of JSON, or plain-text mazes divided by empty lines.
+    They are JSON lines, one value of JSON, lines of tokens, or plain-text mazes divided
+    by empty lines.
     """
     lines = text.split("\n")
     first = text.strip().partition("\n")[0].rstrip()
-    if not first.startswith(("{", "[")):
+    if first.startswith(TOKENS):
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield number, _lattice(file, line, number)
+    elif not first.startswith(("{", "[")):
         yield from _mazes(file, lines)
     elif first.startswith("[") or first == "{":
         whole = file.json(text)
@@ -152,6 +162,34 @@ def _mazes(file: ForeignFile, lines: Sequence[str]) -> Iterator[tuple[int, objec
                 "goal": divmod(cells.index("G"), width),
             },
         )
+
+
+def _lattice(file: ForeignFile, line: str, number: int) -> Mapping[str, object]:
+    """Give a maze in the tokens of `maze-dataset`, drawn as that package draws it: walls
+    between cells are cells.
+    """
+    parts = {}
+    for name, end in (("ADJLIST", 2), ("ORIGIN", 1), ("TARGET", 1)):
+        found = re.search(f"<{name}_START>(.*?)<{name}_END>", line)
+        cells = CELL.findall(found[1]) if found else []
+        if not cells or len(cells) % end or (end == 1 and len(cells) > 1):
+            raise file.refused(
+                f"wanted <{name}_START> ... <{name}_END> of cells (0,0)", number
+            )
+        parts[name] = [(2 * int(row) + 1, 2 * int(column) + 1) for row, column in cells]
+
+    (agent,), (goal,), joined = parts["ORIGIN"], parts["TARGET"], parts["ADJLIST"]
+    free = {agent, goal, *joined}
+    for a, b in zip(joined[::2], joined[1::2], strict=True):
+        if sorted((abs(a[0] - b[0]), abs(a[1] - b[1]))) != [0, 2]:
+            raise file.refused("wanted <--> between neighbouring cells", number)
+        free.add(((a[0] + b[0]) // 2, (a[1] + b[1]) // 2))
+    size = max(map(max, free)) + 2
+    rows = [
+        "".join("_" if (row, column) in free else "#" for column in range(size))
+        for row in range(size)
+    ]
+    return {"id": f"line {number}", "rows": rows, "agent": agent, "goal": goal}
 
 
 def _with_joined_bases(origins: Sequence[Origin]) -> tuple[Origin, ...]:
