@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gde.errors import GdeError
-from gde_plugins.babyai.config import PredictConfig
+from gde_plugins.babyai.config import QuestionConfig
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
@@ -62,7 +62,7 @@ def blocks(folder: Path) -> None:
 
 
 def rows(folder: Path) -> None:
-    config = PredictConfig(dataset=folder / "rows.csv")
+    config = QuestionConfig(dataset=folder / "rows.csv")
     world = QuestionEnvironment("predict", config)
     for seed in range(len(world.worlds())):
         world.reset(seed)

@@ -67,21 +67,15 @@ class QuestionConfig(WorldConfig):
     actions and targets are used as they stand. Level, seeds and format then play no
     part.
     """
-
-
-@dataclass(frozen=True, kw_only=True)
-class PredictConfig(QuestionConfig):
-    """Worlds of the Predict questions."""
-
     grounded: bool = False
     """Ask in pairs of worlds that differ in one thing, which changes the answer: a
-    thing in the way, a locked door, a missing key or a wall. Texts then describe the
-    state of doors; without seeds, the published ones are used.
+    thing in the way, the state of a door, a missing key or a wall. Texts then describe
+    the state of doors; without seeds, the published ones are used.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanConfig(PredictConfig):
+class PlanConfig(QuestionConfig):
     """Worlds of the Plan questions."""
 
     level: Level = "CustomBabyAI-GoToRedBall-Small-4Dists"

@@ -188,6 +188,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             "less",
             group=DECOMPOSE,
         ),
+        _pairs("decompose", DECOMPOSE),
         *_unusable("decompose", DECOMPOSE),
     ),
 }

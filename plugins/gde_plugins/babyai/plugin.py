@@ -41,12 +41,11 @@ def gde_environments() -> Sequence[AnyOffer]:
     from gde_plugins.babyai.config import (
         BabyAIConfig,
         PlanConfig,
-        PredictConfig,
         QuestionConfig,
     )
 
     configs = {
-        "predict": PredictConfig,
+        "predict": QuestionConfig,
         "plan": PlanConfig,
         "decompose": QuestionConfig,
     }

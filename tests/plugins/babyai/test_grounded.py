@@ -5,13 +5,14 @@ from collections.abc import Callable
 import pytest
 from asking import episode_in, measured
 
+from gde.errors import GdeError
 from gde.parts.agent import Agent
 from gde_plugins.babyai.agents.blind import BlindAnswerer
 from gde_plugins.babyai.agents.scripted import ScriptedAnswerer
 from gde_plugins.babyai.config import (
     BlindConfig,
     PlanConfig,
-    PredictConfig,
+    QuestionConfig,
 )
 from gde_plugins.babyai.tasks.asked import GROUNDED
 from gde_plugins.babyai.tasks.blind import blind_answers
@@ -23,10 +24,12 @@ from gde_plugins.babyai.worlds.generation import make_scene
 LEVELS = {
     "predict": ("GoToObj", "UnblockPickup", "BossLevel"),
     "plan": ("CustomBabyAI-GoToRedBall-Small-4Dists",),
+    "decompose": ("Open", "GoToSeq"),
 }
-CONFIG: dict[str, Callable[..., PredictConfig]] = {
-    "predict": PredictConfig,
+CONFIG: dict[str, Callable[..., QuestionConfig]] = {
+    "predict": QuestionConfig,
     "plan": PlanConfig,
+    "decompose": QuestionConfig,
 }
 
 
@@ -76,3 +79,17 @@ def test_counting_is_at_chance_and_the_solution_is_not() -> None:
     assert (counted["predict.success"], counted["predict.pairs"]) == (0.5, 0)
     assert (solved["predict.success"], solved["predict.pairs"]) == (1, 1)
     assert solved["predict.success.above_blind"] == 0.5
+
+
+def test_listing_everything_fulfils_no_mission_exactly_and_the_solution_does() -> None:
+    listed = asked("decompose", BlindAnswerer(BlindConfig(how="list_all")))
+    solved = asked("decompose", ScriptedAnswerer())
+    assert (listed["decompose.comprehension"], listed["decompose.pairs"]) == (0, 0)
+    assert (solved["decompose.comprehension"], solved["decompose.pairs"]) == (1, 1)
+
+
+def test_one_room_has_no_door_to_change() -> None:
+    with pytest.raises(GdeError, match="no change of a door alters the subgoals"):
+        QuestionEnvironment(
+            "decompose", QuestionConfig(level="GoToObj", grounded=True)
+        ).reset(0)

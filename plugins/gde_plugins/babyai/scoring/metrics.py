@@ -86,6 +86,7 @@ decompose = questions(
         "decompose.precision.published",
         "decompose.aci.published",
     ),
+    others=(Pairs("decompose.pairs"),),
 )
 """Comprehension, precision and the assistance curve.
 

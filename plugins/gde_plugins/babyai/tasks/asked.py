@@ -8,11 +8,15 @@ from itertools import product
 from typing import Protocol
 
 from gde.errors import ConfigError, GdeError
-from gde_plugins.babyai.config import PredictConfig, QuestionConfig, WorldConfig
+from gde_plugins.babyai.config import QuestionConfig, WorldConfig
 from gde_plugins.babyai.descriptions.description import describe
 from gde_plugins.babyai.descriptions.formats import introduce
 from gde_plugins.babyai.tasks.decompose import Decompose
-from gde_plugins.babyai.tasks.grounded import GroundedPlan, GroundedPredict
+from gde_plugins.babyai.tasks.grounded import (
+    GroundedDecompose,
+    GroundedPlan,
+    GroundedPredict,
+)
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
 from gde_plugins.babyai.tasks.published_rows import question_of, read_rows
@@ -30,6 +34,7 @@ KINDS: Mapping[str, Callable[[Scene], Question]] = {
 GROUNDED: Mapping[str, Callable[[Scene, bool], Question]] = {
     "predict": GroundedPredict,
     "plan": GroundedPlan,
+    "decompose": GroundedDecompose,
 }
 ATTEMPTS = 50
 """Number of worlds tried for a pair."""
@@ -66,7 +71,7 @@ class Questions(Protocol):
 
 def questions_of(kind: str, config: QuestionConfig) -> Questions:
     """The questions of a configuration; `kind` is a name of `KINDS`."""
-    if isinstance(config, PredictConfig) and config.grounded:
+    if config.grounded:
         if config.dataset:
             raise ConfigError("env.dataset has no grounded pairs: unset env.grounded")
         return InPairs(kind, config)
@@ -91,9 +96,9 @@ class OfSeeds:
 class InPairs:
     """Two questions for each seed, about worlds that differ in one thing."""
 
-    def __init__(self, kind: str, config: PredictConfig) -> None:
+    def __init__(self, kind: str, config: QuestionConfig) -> None:
         seeds = config.seeds or OFFICIAL_SEEDS
-        self.config: QuestionConfig = replace(config, seeds=seeds, details=True)
+        self.config = replace(config, seeds=seeds, details=True)
         self._make = GROUNDED[kind]
         self._source = Source(self.config)
         pairs = product(self._source.names, ("as made", "changed"))

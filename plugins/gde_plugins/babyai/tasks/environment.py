@@ -15,7 +15,7 @@ from gde_plugins.babyai.descriptions.formats import RULES
 from gde_plugins.babyai.environment import labels, provenance
 from gde_plugins.babyai.tasks.asked import KINDS, Asked, description, questions_of
 from gde_plugins.babyai.tasks.blind import blind_answers
-from gde_plugins.babyai.tasks.grounded import GroundedPlan, GroundedPredict
+from gde_plugins.babyai.tasks.grounded import Grounded
 from gde_plugins.babyai.tasks.question import Question, Unanswerable, scores_of
 from gde_plugins.babyai.worlds.simulation import Simulation
 from gde_plugins.babyai.worlds.source import Source
@@ -121,7 +121,7 @@ class QuestionEnvironment:
             "task": self._kind,
             "blind": self._blind,
         }
-        if isinstance(self.question, GroundedPredict | GroundedPlan):
+        if isinstance(self.question, Grounded):
             facts["change"] = self.question.change
         return World(
             id=f"{self._kind} {scene.identity}",

@@ -7,11 +7,13 @@ right in at most one of them: chance is one half.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 
 from gde.seeding import generator
 from gde_plugins.babyai.oracle.subgoals import Subgoal
+from gde_plugins.babyai.tasks.decompose import Decompose
 from gde_plugins.babyai.tasks.execution import run_bot
 from gde_plugins.babyai.tasks.plan import PlanQuestion
 from gde_plugins.babyai.tasks.predict import Predict
@@ -29,8 +31,9 @@ from gde_plugins.babyai.worlds.scene import (
 from gde_plugins.babyai.worlds.simulation import Simulation
 
 Change = str
-"""One of blocked (a thing lies in the way), locked (a door is), no key (it has another
-colour than its door) and wall (its door is elsewhere, so that the agent bumps).
+"""One of blocked (a thing lies in the way), locked (a door is), open (a door is), no key
+(it has another colour than its door) and wall (its door is elsewhere, so that the agent
+bumps).
 """
 ATTEMPTS = 60
 """Number of walks that are tried for a pair."""
@@ -110,6 +113,56 @@ class GroundedPlan(PlanQuestion):
         """Score a plan: 1 only if it leads there and none is shorter."""
         scores = super().judge(content)
         return {**scores, "score": float(scores["charged"] == 1)}
+
+
+class GroundedDecompose(Decompose):
+    """Which subgoals fulfil the mission without help, and no more than the expert's?
+
+    In the changed world a door on the expert's way is open or locked, so that it has to
+    do something else there. Lists of things do not say so.
+    """
+
+    change: Change
+
+    def __init__(self, scene: Scene, changed: bool) -> None:
+        """Find a change.
+
+        Raises:
+            Unanswerable: no change of a door alters the subgoals.
+        """
+        super().__init__(scene)
+        for change, other in _doors(scene, self.subgoals):
+            try:
+                there = Decompose(other)
+            except Unanswerable:
+                continue
+            if _is_right(there, self.subgoals) or _is_right(self, there.subgoals):
+                continue
+            self.change = change
+            if changed:
+                # Forget the subgoals of the other world.
+                vars(self).clear()
+                super().__init__(other)
+                self.change = change
+            return
+        raise Unanswerable(f"{_named(scene)}: no change of a door alters the subgoals")
+
+    def judge(self, content: Sequence[Subgoal]) -> Scores:
+        """Score a list: 1 only if it needs no additions and names no more subgoals."""
+        scores = super().judge(content)
+        return {**scores, "score": float(_needs_nothing(scores))}
+
+
+Grounded = GroundedPredict | GroundedPlan | GroundedDecompose
+
+
+def _is_right(question: Decompose, content: Sequence[Subgoal]) -> bool:
+    return _needs_nothing(Decompose.judge(question, content))
+
+
+def _needs_nothing(scores: Scores) -> bool:
+    """Whether a list lacks nothing, and names nothing that is not needed."""
+    return scores["precision"] == scores["charged"] == 1
 
 
 def _named(scene: Scene) -> str:
@@ -208,6 +261,23 @@ def _changes(
     for change, others in shuffled:
         for other in others:
             yield change, other
+
+
+def _doors(scene: Scene, subgoals: Sequence[Subgoal]) -> Iterator[tuple[Change, Scene]]:
+    """Yield changes of the state of each door that is to be opened, in random order."""
+    opened = []
+    for before, one in pairwise(subgoals):
+        if one.name == "Open" and scene.cells[before.cell] >= 0:
+            opened.append(scene.cells[before.cell])
+    rng = generator(0, "grounded decompose", scene.identity)
+    changes = [*product(dict.fromkeys(opened), ("open", "locked"))]
+    for place in rng.permutation(len(changes)):
+        door, change = changes[place]
+        state = Door.OPEN if change == "open" else Door.LOCKED
+        if scene.doors[door] != state:
+            doors = [*scene.doors]
+            doors[door] = state
+            yield change, replace(scene, doors=tuple(doors))
 
 
 def _toggled(scene: Scene, actions: Sequence[str]) -> list[int]:
