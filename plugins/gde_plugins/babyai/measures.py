@@ -159,7 +159,7 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             "decompose.comprehension",
             "Decompose: comprehension rate",
             DECOMPOSE,
-            phrase="gave subgoals that lead to success with help in {} of decompose questions",
+            phrase="gave subgoals that lead to success in {} of decompose questions",
         ),
         *_rate("decompose.precision", "Decompose: precision rate", DECOMPOSE),
         *_rate(
