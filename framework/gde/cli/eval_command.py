@@ -54,6 +54,7 @@ def command(
         int | None, typer.Option(help="Number of concurrent episodes.")
     ] = None,
     executor: Annotated[str | None, options.WHERE] = None,
+    stop_after: options.StopAfter = None,
     report: Annotated[
         list[str] | None, typer.Option(help="Reporter, e.g. html; may be repeated.")
     ] = None,
@@ -100,10 +101,13 @@ def command(
     of_run = parsed.setdefault("run", {})
     if goal_swap:
         of_run["goal_swap"] = True
-    numbers = {"episodes": episodes, "seed": seed, "concurrency": concurrency}
-    for name, number in numbers.items():
-        if number is not None:
-            of_run[name] = number
+    own = {
+        "episodes": episodes,
+        "seed": seed,
+        "concurrency": concurrency,
+        "stop_after": stop_after,
+    }
+    of_run |= {name: value for name, value in own.items() if value is not None}
     wanted = Wanted(
         names=names,
         settings=parsed,

@@ -48,6 +48,13 @@ Weights = Annotated[
         help="Local weights of a served model, by which all probes read its answers: hf:PATH_OR_ID.",
     ),
 ]
+StopAfter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="STAGE",
+        help="Stop after this stage: rollout. Probes and reward models wait for `gde resume`.",
+    ),
+]
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")]
 Set = Annotated[
     list[str] | None,

@@ -43,6 +43,7 @@ def command(
     no_preflight: options.NoPreflight = False,
     settings: options.Set = None,
     executor: Annotated[str, options.WHERE] = "serial",
+    stop_after: options.StopAfter = None,
     out: options.StudyOut = None,
     table: Annotated[
         str,
@@ -80,6 +81,8 @@ def command(
     parsed = parse_settings(settings or ())
     named = [choose_model(each) for each in model or []]
     own = {name: parsed.pop(name, {}) for name in ("study", "agent", "run", "executor")}
+    if stop_after is not None:
+        own["run"]["stop_after"] = stop_after
     models = configured([each for each in named if each.alias], parsed)
     judges = configured([choose(each) for each in reward or []], parsed)
     if of_agent := [each.name for each in named if not each.alias]:

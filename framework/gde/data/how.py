@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Gt, Predicate
 
@@ -54,6 +54,10 @@ class How:
     """Time for one episode. A longer one fails."""
     run_seconds: Positive | None = None
     """Time for all episodes. After it, the run stops and can be resumed."""
+    stop_after: Literal["rollout"] | None = None
+    """The stage after which the run stops and can be resumed: probes and reward models
+    then wait, e.g. until a server has left the GPU. Whoever resumes goes on to the end.
+    """
     part_seconds: Positive | None = None
     """Time for a metric on the run or on one of its conditions, and for a report. A
     slower one fails.

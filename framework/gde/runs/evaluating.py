@@ -232,10 +232,11 @@ def _writing(folder: RunFolder, *anew: str, is_new: bool = False) -> Iterator[Jo
 
 
 def _complete(run: Pipeline) -> Result:
-    """Go through all stages."""
+    """Go through all stages, or the first."""
     run.roll_out()
-    fit_probes(run)
-    run.reward()
+    if run.ready.how.stop_after != "rollout":
+        fit_probes(run)
+        run.reward()
     return conclude(run)
 
 

@@ -176,9 +176,12 @@ class RunFolder:
         trust_new(self.path, how)
 
     def last_how(self) -> How:
-        """How the user ran it last, or else as his settings say."""
+        """How the user ran it last, or else as his settings say; whoever goes on with it
+        goes on to the end.
+        """
         entry = entry_of(self.path)
-        return entry.how if entry else read_settings().how
+        how = entry.how if entry else read_settings().how
+        return replace(how, stop_after=None)
 
     def journal(self) -> Journal:
         """The run's journal to be read, and closed by the caller.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from whole_plan import whole_plan
 
-from gde import Result, evaluate, resume
+from gde import How, Result, evaluate, resume
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue
 from gde.runs import evaluating
@@ -125,3 +125,19 @@ def test_failures_are_tried_again(
     assert result.status == "partial"
     resume(tmp_path / "partial", catalogue)
     assert len(computed) == 2
+
+
+def test_a_run_may_stop_after_its_episodes_and_be_gone_on_with_later(
+    run: Path, catalogue: Catalogue
+) -> None:
+    whole = RunFolder.open(run).read_result()
+    path = run.with_name("halves")
+    first = evaluate(whole_plan(6), path, catalogue, how=How(stop_after="rollout"))
+    assert first.status == "partial"
+    assert first.subject == whole.subject
+    assert {(one.stage, one.subject) for one in first.failures if one.stage == "probe"}
+    assert not RunFolder.open(path).probes.is_dir()
+    # Whoever goes on goes on to the end, though the run was last stopped here.
+    second = resume(path, catalogue)
+    assert second.status == whole.status
+    assert second.measurements == whole.measurements

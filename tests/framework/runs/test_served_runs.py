@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import Choice, GdeError, Plan, Result, evaluate, probe
+from gde import Choice, GdeError, How, Plan, Result, evaluate, probe, resume
 from gde.data.json import Json
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.store.folder import RunFolder
@@ -81,6 +81,22 @@ def test_the_same_numbers_come_later_and_elsewhere(
     assert numbers(later) == numbers(local)
     # What was replayed once is kept.
     assert numbers(probe(moved, catalogue=catalogue)) == numbers(local)
+
+
+def test_a_run_that_stops_after_its_episodes_is_read_when_the_server_has_gone(
+    local: Result,
+    catalogue: Catalogue,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    how = How(stop_after="rollout")
+    first = evaluate(plan(), tmp_path / "run", catalogue, how=how)
+    (failure,) = first.failures
+    assert failure.reason == "probe not fitted; resume with `gde resume`"
+    monkeypatch.setattr("served_parts.Served.complete", None)
+    later = resume(tmp_path / "run", catalogue)
+    assert later.status == "ok"
+    assert numbers(later) == numbers(local)
 
 
 def test_a_turn_with_other_tokens_is_counted_and_not_read(
