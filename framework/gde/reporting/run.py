@@ -35,7 +35,9 @@ class Activations(NamedTuple):
     values: NDArray[np.float32]
     """(S, width) one token a row: all marked tokens of a turn, turns in order."""
     labels: Table
-    """S rows: the turn of each token, as in `Run.turns`."""
+    """S rows: the turn of each token, as in `Run.turns`, and its number (`token`) among
+    the marked ones of its turn.
+    """
 
 
 class Run:
@@ -87,6 +89,15 @@ class Run:
                 rows.append({**row, **beside(one.where, VERDICTS, "where")})
         return Table.of(rows, VERDICTS)
 
+    @cached_property
+    def stored(self) -> Table:
+        """One row a layer, position and source of which activations are stored."""
+        query = """SELECT DISTINCT layer, position, source FROM activations
+            ORDER BY source, layer, position"""
+        with closing(self._folder.journal()) as journal:
+            rows = [{**row} for row in journal.query(query)]
+        return Table.of(rows, ("layer", "position", "source"))
+
     @checked
     def activations(
         self, layer: int, position: str, source: str = MODEL
@@ -102,20 +113,20 @@ class Run:
             GdeError: none are stored of this place; the message lists those that are.
         """
         with closing(self._folder.journal()) as journal:
-            query = "SELECT DISTINCT layer, position, source FROM activations"
-            stored = [tuple(row) for row in journal.query(query)]
             store = ActivationStore(self._folder.activations, journal)
             table = store.table(source, layer, position)
         if table is None:
-            known = "; ".join(f"{a}, {b!r}, {c!r}" for a, b, c in stored) or "none"
+            places = zip(*self.stored.values(), strict=True)
+            known = "; ".join(f"{a}, {b!r}, {c!r}" for a, b, c in places) or "none"
             raise GdeError(
                 f"activations({layer}, {position!r}, {source!r}): not stored. Stored are {known}"
             )
         keys = zip(self.turns["episode"], self.turns["index"], strict=True)
         places = {key: place for place, key in enumerate(keys)}
         of_turns = np.array([places[row] for row in table.rows], dtype=np.int64)
-        of_tokens = np.repeat(of_turns, table.lengths).tolist()
-        return Activations(table.values, self.turns.rows(of_tokens))
+        labels = self.turns.rows(np.repeat(of_turns, table.lengths).tolist())
+        labels["token"] = [i for length in table.lengths for i in range(length)]
+        return Activations(table.values, labels)
 
     def compare(self, *others: "Run | Path | str") -> Comparison:
         """Compare this run with others, see `gde.compare`."""

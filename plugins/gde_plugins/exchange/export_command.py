@@ -18,7 +18,7 @@ def command(
         typer.Option(
             "--format",
             help="jsonl (trajectories), messages (turns), chat (conversations), calls (of models), csv (measurements);"
-            " to files: parquet (turns), episodes (in Parquet), datasets, inspect.",
+            " to files: parquet (turns), episodes (in Parquet), datasets, activations (arrays), inspect.",
         ),
     ] = "jsonl",
     out: Annotated[Path | None, options.out("File to write; default: stdout.")] = None,

@@ -61,7 +61,8 @@ def test_tables_are_taken_by_others_as_they_are(run: Run) -> None:
 def test_activations_are_rows_with_the_turns_that_they_belong_to(run: Run) -> None:
     values, labels = run.activations(1, "pre")
     assert values.shape[0] == labels.n_rows
-    assert set(labels) == set(run.turns)
+    assert set(labels) == {*run.turns, "token"}
+    assert (1, "pre", "model") in [*zip(*run.stored.values(), strict=True)]
 
     # The planted model writes the cell into its activations.
     cells: dict[Any, list[Any]] = {}

@@ -6,8 +6,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from whole_plan import whole_plan
 
+import gde
 from gde import (
     ChatRequest,
     Choice,
@@ -32,6 +35,7 @@ from gde.runs.plain import read_trajectory
 from gde_plugins.exchange.exports import FILE_FORMS, export_file
 
 EPISODES = 6
+WHOLE = ("gde.testing.plugin", "odd_parts")
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +245,32 @@ def test_datasets_reads_the_turns(run: Path, tmp_path: Path) -> None:
         datasets.load_from_disk(str(tmp_path / "turns"))["action"]
         == turns_frame(run).action.tolist()
     )
+
+
+def test_activations_are_arrays_with_the_turns_of_their_rows(
+    run: Path, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas", reason="needs the extra frames")
+    pytest.importorskip("pyarrow", reason="needs the extra parquet")
+    with pytest.raises(GdeError, match="holds no activations"):
+        export_file(run, "activations", tmp_path / "none")
+    run = tmp_path / "run"
+    evaluate(whole_plan(6), run, Catalogue(load_plugins(modules=WHOLE)))
+    n = export_file(run, "activations", tmp_path / "arrays")
+    stored = gde.open(run).stored
+    names = [path.stem for path in (tmp_path / "arrays").glob("*.npy")]
+    assert len(names) == stored.n_rows > 0
+    rows = 0
+    for layer, position, source in zip(*stored.values(), strict=True):
+        name = f"{source}-layer-{layer}-{position}"
+        values = np.load(tmp_path / "arrays" / f"{name}.npy", mmap_mode="r")
+        own = pandas.read_parquet(tmp_path / "arrays" / f"{name}.parquet")
+        found = gde.open(run).activations(layer, position, source)
+        assert np.array_equal(values, found.values)
+        assert own.to_dict("list") == found.labels.to_pandas().to_dict("list")
+        assert not own.duplicated(["episode", "index", "token"]).any()
+        rows += len(own)
+    assert n == rows
 
 
 def test_a_log_of_inspect_has_one_of_two_endings(run: Path, tmp_path: Path) -> None:
