@@ -116,8 +116,8 @@ class Run:
             store = ActivationStore(self._folder.activations, journal)
             table = store.table(source, layer, position)
         if table is None:
-            places = zip(*self.stored.values(), strict=True)
-            known = "; ".join(f"{a}, {b!r}, {c!r}" for a, b, c in places) or "none"
+            stored = zip(*self.stored.values(), strict=True)
+            known = "; ".join(f"{a}, {b!r}, {c!r}" for a, b, c in stored) or "none"
             raise GdeError(
                 f"activations({layer}, {position!r}, {source!r}): not stored. Stored are {known}"
             )
