@@ -33,12 +33,16 @@ def command(
         int,
         typer.Option(help="Port of --serve; 0 for any free port.", min=0, max=65535),
     ] = 8790,
+    out: Annotated[
+        Path | None,
+        options.out("SVG file for the maps of EPISODE, one after the other."),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the episodes of a run in the terminal or a browser.
 
     Without EPISODE, list the episodes of a run, or the runs in a folder. With EPISODE,
-    show it turn by turn.
+    show it turn by turn, or write it as an animated SVG file.
 
     With --serve, show the folder in a browser: every run with its costs and findings,
     running ones turn by turn, two runs side by side with paired differences, and all
@@ -48,7 +52,9 @@ def command(
     from gde.files import PLAN
     from gde.runs.exporting import one_episode, summaries
 
-    if serve:
+    if out is not None:
+        _animate(run, episode, out, as_json)
+    elif serve:
         _serve(run, f"run/{_place(run, episode)}" if episode else "", port, as_json)
     elif episode is None and run.is_dir() and not (run / PLAN).is_file():
         _list_runs(run, as_json)
@@ -68,6 +74,30 @@ def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
             say(f"{address} (Ctrl-C ends it)")
 
     serve(folder, port, ready, place)
+
+
+def _animate(run: Path, episode: str | None, out: Path, as_json: bool) -> None:
+    from importlib.util import find_spec
+
+    from gde.errors import ConfigError, MissingExtra
+    from gde.files import replacing
+    from gde.runs.exporting import one_episode
+
+    if find_spec("jinja2") is None:
+        raise MissingExtra("gde view --out", ["jinja2"], "report")
+    from gde_plugins.pages.figures.animation import animation
+
+    if episode is None:
+        raise ConfigError("--out writes one episode: name it, e.g. 0/0/0")
+    text = animation(one_episode(run, episode))
+    if out.exists() or out.is_symlink():
+        raise ConfigError(f"--out {out}: File exists")
+    with replacing(out) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    if as_json:
+        show_json({"schema": 1, "file": str(out)})
+    else:
+        say(str(out))
 
 
 def _place(run: Path, episode: str) -> str:

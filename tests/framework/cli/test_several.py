@@ -3,6 +3,7 @@ refusals in one line.
 """
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,23 @@ def test_a_folder_without_runs_is_refused(gde: Gde, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     code, out, err = gde("view", "empty")
     assert (code, out) == (2, "") and "is no run folder and holds none" in err
+
+
+def test_an_episode_is_written_as_an_animation_and_never_over_a_file(
+    gde: Gde, tmp_path: Path
+) -> None:
+    gde(*("eval", "--env", "grid", "--agent", "optimal", "--episodes", "2"),
+        *("--metric", "success", "--out", "run", "--quiet"))  # fmt: skip
+    code, out, err = gde("view", "run", "0/1/0", "--out", "way.svg")
+    assert (code, out) == (0, "") and err == "way.svg\n"
+    written = (tmp_path / "way.svg").read_text()
+    assert written.startswith("<svg")
+    for problem, *asked in (
+        ("File exists", "0/1/0", "--out", "way.svg"),
+        ("writes one episode", "--out", "other.svg"),
+        ("unknown episode", "0/9/0", "--out", "other.svg"),
+    ):
+        code, out, err = gde("view", "run", *asked)
+        assert (code, out) == (2, "") and re.search(problem, err), err
+    assert (tmp_path / "way.svg").read_text() == written
+    assert not (tmp_path / "other.svg").exists()
