@@ -135,7 +135,9 @@ class OpenAIConfig:
     reasoning_effort.
     """
     stream: Annotated[bool, How] = False
-    """Have answers sent in pieces, so that no proxy cuts those that take long."""
+    """Have answers sent in pieces, so that no proxy cuts those that take long. Where
+    one does, gde asks so by itself.
+    """
     prices: Annotated[tuple[Price, Price] | None, How] = None
     """Prices of a million tokens of prompts and of answers, reasoning included."""
     timeout: Annotated[float, Gt(0), How] = 600.0

@@ -146,13 +146,15 @@ class OpenAIModel:
             Unavailable, GdeError: as `complete`.
         """
         tries = 0
+        in_pieces = False
         while True:
             connection, limit = await self._connected()
             answers_before = limit.answers
+            in_pieces = in_pieces or self._config.stream
             try:
                 async with limit.turn() as sent:
                     begun = perf_counter()
-                    answer = await self._ask(connection, request)
+                    answer = await self._ask(connection, request, in_pieces)
             except (
                 openai.OpenAIError,
                 ClientError,
@@ -166,13 +168,18 @@ class OpenAIModel:
                 trouble = read_trouble(error, self._config, seconds, self._keys)
                 if trouble.busy:
                     limit.refused(sent, trouble.wait)
-                if not trouble.passing or tries >= self._config.retries:
+                is_own_try = in_pieces and not self._config.stream
+                is_hopeless = not (trouble.passing or is_own_try)
+                if is_hopeless or tries >= self._config.retries:
                     message = self._in_one_line(trouble.message)
                     if trouble.away:
                         raise Unavailable(message, trouble.own) from error
                     raise GdeError(message) from error
             else:
                 limit.answered()
+                # An answer in pieces has shown that they pass the proxy.
+                if in_pieces:
+                    self._config = replace(self._config, stream=True)
                 return answer
 
             if not trouble.busy:
@@ -181,6 +188,7 @@ class OpenAIModel:
             # turn.
             if not trouble.busy or limit.answers == answers_before:
                 tries += 1
+            in_pieces = trouble.late and not in_pieces
             await send_again()
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
@@ -271,7 +279,7 @@ class OpenAIModel:
         self._limit = None
 
     async def _ask(
-        self, connection: Connection, request: ChatRequest
+        self, connection: Connection, request: ChatRequest, in_pieces: bool
     ) -> Mapping[str, Any]:
         """Return the server's JSON, within the time limit of an answer.
 
@@ -280,7 +288,7 @@ class OpenAIModel:
         """
         # The client's own time limit is for a piece of the answer.
         async with asyncio.timeout(self._config.timeout):
-            response = await self._post(connection, request)
+            response = await self._post(connection, request, in_pieces)
         try:
             read = assemble if is_stream(response.content) else json.loads
             answer: object = read(response.content)
@@ -296,10 +304,12 @@ class OpenAIModel:
             raise Failed(first_words(answer), FOREIGN)
         return answer
 
-    async def _post(self, connection: Connection, request: ChatRequest) -> Any:
+    async def _post(
+        self, connection: Connection, request: ChatRequest, in_pieces: bool
+    ) -> Any:
         """Send a request, which asks for token ids unless the server refuses that."""
         while True:
-            body = await self._body(connection, request)
+            body = await self._body(connection, request, in_pieces)
             try:
                 return await connection.post("chat/completions", body)
             except openai.APIStatusError as error:
@@ -336,11 +346,12 @@ class OpenAIModel:
             await connection.close()
 
     async def _body(
-        self, connection: Connection, request: ChatRequest
+        self, connection: Connection, request: ChatRequest, in_pieces: bool
     ) -> dict[str, Any]:
         if not self._name:
             self._name = await self._only_model(connection)
-        return request_body(request, self._name, self._config)
+        config = replace(self._config, stream=in_pieces)
+        return request_body(request, self._name, config)
 
     async def _only_model(self, connection: Connection) -> str:
         try:

@@ -82,6 +82,8 @@ class Trouble:
     """Whether the server refused because of its rate limit: other requests should wait
     as well.
     """
+    late: bool = False
+    """Whether a proxy cut an answer off that took long, which pieces may pass."""
     wait: float | None = None
     """Seconds of the pause that the server requests; None without one."""
 
@@ -189,6 +191,7 @@ def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
         passing=status in PASSING and not hopeless,
         own=status == FOREIGN or status >= 500,
         busy=busy and not hopeless,
+        late=status in LATE and error.seconds > PROXY,
         wait=wait,
     )
 
@@ -212,8 +215,6 @@ def _explain_status(
         advice = f"the server refused the key in {error.keys}: correct it or its rights"
     elif status in {401, 403}:
         advice = f"the server wants a key: set {config.api_key_env}"
-    elif status in LATE and error.seconds > PROXY and not config.stream:
-        advice = f"a proxy cut an answer off after {error.seconds:.0f} seconds: set model.stream=true"
     elif status >= 500:
         advice = "the server failed: see its log"
     else:

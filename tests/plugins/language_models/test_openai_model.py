@@ -509,22 +509,47 @@ def test_what_a_model_answers_is_its_own(
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("stream", [False, True])
+def streamed(server: Server) -> list[bool]:
+    return ["stream" in each for each in server.asked]
+
+
+PIECES = b'data: {"choices": [{"delta": {"content": "UP"}, "finish_reason": "stop"}]}'
+
+
 @pytest.mark.parametrize("status", [502, 504, 524])
 @pytest.mark.parametrize("least", [0.0, 60.0])
-def test_pieces_are_advised_where_a_proxy_cut_a_long_answer(
-    server: Server,
-    monkeypatch: pytest.MonkeyPatch,
-    least: float,
-    status: int,
-    stream: bool,
+def test_answers_come_in_pieces_once_a_proxy_has_cut_a_long_one(
+    server: Server, monkeypatch: pytest.MonkeyPatch, least: float, status: int
 ) -> None:
     monkeypatch.setattr(server_errors, "PROXY", least)
-    server.replies = [(status, b"<html></html>")]
-    with pytest.raises(Unavailable) as caught:
-        ask(server, retries=0, stream=stream)
-    is_cut = status != 502 and not least and not stream
-    assert ("set model.stream=true" in str(caught.value)) is is_cut
+    is_cut = status != 502 and not least
+    server.replies = [(status, b"<html></html>"), (200, PIECES), (200, PIECES)]
+    model = OpenAIModel(OpenAIConfig(source="m", url=server.url))
+
+    async def twice() -> list[str]:
+        return [(await model.complete(REQUEST)).text for _ in range(2)]
+
+    assert asyncio.run(twice()) == ["UP", "UP"]
+    assert streamed(server) == [False, is_cut, is_cut]
+
+
+def test_pieces_are_given_up_where_the_server_sends_none(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_errors, "PROXY", 0.0)
+    server.replies = [
+        (524, b"<html></html>"),
+        (400, b'{"error": {"message": "stream is not supported"}}'),
+        reply({"content": "UP"}),
+        reply({"content": "UP"}),
+    ]
+    model = OpenAIModel(OpenAIConfig(source="m", url=server.url))
+
+    async def twice() -> list[str]:
+        return [(await model.complete(REQUEST)).text for _ in range(2)]
+
+    assert asyncio.run(twice()) == ["UP", "UP"]
+    assert streamed(server) == [False, True, False, False]
 
 
 def test_an_answer_that_takes_too_long_is_given_up(server: Server) -> None:
