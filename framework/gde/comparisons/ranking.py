@@ -162,7 +162,7 @@ def _ranked(
         rank=place,
         number=number,
         verdict=verdict,
-        usable=(of.turns - of.unusable) / of.turns if of.turns else None,
+        usable=of.readable,
         calls=usage.calls / n,
         tokens=None if usage.untold else usage.tokens / n,
         seconds=None if usage.seconds is None else usage.seconds / n,

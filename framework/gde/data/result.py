@@ -45,6 +45,10 @@ COLUMNS = (
 )
 REASON = 160
 """The most characters of a reason in a line about the whole result."""
+READABLE = 0.95
+"""The share of readable answers below which a claim begins with it."""
+NAMED = 3
+"""The most runs that a claim names with their share of readable answers."""
 FEW_WORLDS = 10
 """Fewest worlds for a reliable interval."""
 Identity = tuple[str, frozenset[tuple[str, str | int | float | bool]]]
@@ -272,6 +276,33 @@ class Subject:
     """Turns whose answer was no action."""
     unusable_classes: tuple[UnusableAnswers, ...] = ()
     """The most frequent classes of these answers, at most three."""
+
+    @property
+    def readable(self) -> float | None:
+        """The share of turns whose answer was an action; None without turns."""
+        return (self.turns - self.unusable) / self.turns if self.turns else None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether so many answers were that a claim need not begin with their share."""
+        return self.readable is None or self.readable >= READABLE
+
+
+def readable_rates(subjects: Mapping[str, Subject]) -> str:
+    """A sentence with the shares of readable answers of runs, by their names; empty where
+    they limit no claim.
+    """
+    if all(one.is_readable for one in subjects.values()):
+        return ""
+    rates = {
+        name: 100 * of.readable
+        for name, of in subjects.items()
+        if of.readable is not None
+    }
+    told = ", ".join(f"{name} {rate:.0f} %" for name, rate in rates.items())
+    if len(rates) > NAMED:
+        told = f"{min(rates.values()):.0f} to {max(rates.values()):.0f} %"
+    return f"Answers that could be read: {told}."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, Row
 from gde.data.measure import Measure
-from gde.data.result import Identity, Measurement
+from gde.data.result import Identity, Measurement, readable_rates
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import adjusted, holm
 from gde.reporting.findings import (
@@ -140,7 +140,12 @@ def side_by_side(found: Comparison, but: str = "") -> list[Group]:
 
 
 def finding(found: Comparison) -> str:
-    """Who leads, in one sentence."""
+    """Who leads, after the shares of readable answers where these limit it."""
+    rates = readable_rates({name: one.subject for name, one in found.results.items()})
+    return f"{rates} {_leading(found)}".strip()
+
+
+def _leading(found: Comparison) -> str:
     ranked = ranking(found)
     if ranked is None:
         return verdicts(found)[0]
@@ -218,7 +223,15 @@ def verdicts(found: Comparison) -> list[str]:
 
 
 def pair_finding(one: Compared) -> str:
-    """What tells B from A, by the first number that was tested, in one sentence."""
+    """What tells B from A, by the first number that was tested, after the shares of
+    readable answers where these limit it.
+    """
+    subjects = [side.subject for side in one.runs]
+    rates = readable_rates(dict(zip("AB", subjects, strict=True)))
+    return f"{rates} {_telling(one)}".strip()
+
+
+def _telling(one: Compared) -> str:
     for row in one.rows:
         if row.where or not row.better or row.p is None:
             continue

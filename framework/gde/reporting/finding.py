@@ -46,8 +46,6 @@ CLASSES: Mapping[Status, str] = {
     "error": "without an answer",
 }
 """Classes of unusable answers in words."""
-MOST_UNREAD = 0.05
-"""The share of unusable answers above which the finding begins with it."""
 OUTCOMES = {
     "none": "no difference is shown",
     "worse": "it is worse",
@@ -130,11 +128,11 @@ def _subject(result: Result) -> str:
 
 def _readable(of: Subject) -> str:
     """What limits every number of a run in which many answers could not be read."""
-    if of.unusable <= MOST_UNREAD * of.turns:
+    if of.readable is None or of.is_readable:
         return ""
     if of.unusable == of.turns:
         return f"None of its {of.turns} answers was an action."
-    read = quantity((of.turns - of.unusable) / of.turns, "share", 0)
+    read = quantity(of.readable, "share", 0)
     return f"Only {read} of answers could be read; the others count as wrong."
 
 
@@ -258,7 +256,7 @@ def _told(early: Sequence[Beside]) -> Sequence[Beside]:
 def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
     of = result.subject
     limits = []
-    if 0 < of.unusable <= MOST_UNREAD * of.turns:
+    if of.unusable and of.is_readable:
         limits.append(f"{of.unusable} of {of.turns} answers unusable")
     if of.failed:
         limits.append(f"{of.failed} of {of.episodes} episodes failed")
@@ -335,7 +333,7 @@ def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
     remarks = result.provenance.get("remarks")
     if isinstance(remarks, list):
         notes += [f"{one}." for one in remarks]
-    if 0 < of.unusable <= MOST_UNREAD * of.turns:
+    if of.unusable and of.is_readable:
         answers = plural(of.turns, "answer")
         notes.append(
             f"{of.unusable} of {answers} could not be read and count as wrong."

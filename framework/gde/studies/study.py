@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from gde.data.figure import Figure
 from gde.data.model_use import ModelUse, merged
-from gde.data.result import Result, RunStatus
+from gde.data.result import Result, RunStatus, readable_rates
 from gde.errors import RunFolderError
 from gde.files import write_whole
 from gde.parts.reproduction import Comparison
@@ -80,24 +80,14 @@ class Study:
 
     @property
     def finding(self) -> str:
-        """How many printed numbers lie in our intervals; empty where none can.
+        """How many printed numbers lie in our intervals, after the shares of readable
+        answers where these limit them; empty where there is nothing to tell.
 
         Only those count that were found by the published method in `FEWEST` worlds: the
         intervals of fewer hold almost anything.
         """
-        could = [
-            row for row in self.rows if row.paper is not None and row.ours.interval
-        ]
-        if not could:
-            return ""
-        compared = [row for row in could if not row.differs and row.ours.n >= FEWEST]
-        if not compared:
-            return (
-                f"None of {len(could)} published numbers is compared: by another method, or in fewer"
-                f" than {FEWEST} worlds."
-            )
-        n_within = sum(map(_within, compared))
-        return f"{n_within} of {len(compared)} published numbers lie in the 95 % interval of the new one."
+        subjects = {name: one.subject for name, one in self.results.items()}
+        return f"{readable_rates(subjects)} {self._within_intervals()}".strip()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -119,6 +109,21 @@ class Study:
         """The language models that answered in all its runs together."""
         uses = [one for result in self.results.values() for one in result.models]
         return tuple(merged(uses))
+
+    def _within_intervals(self) -> str:
+        could = [
+            row for row in self.rows if row.paper is not None and row.ours.interval
+        ]
+        if not could:
+            return ""
+        compared = [row for row in could if not row.differs and row.ours.n >= FEWEST]
+        if not compared:
+            return (
+                f"None of {len(could)} published numbers is compared: by another method, or in fewer"
+                f" than {FEWEST} worlds."
+            )
+        n_within = sum(map(_within, compared))
+        return f"{n_within} of {len(compared)} published numbers lie in the 95 % interval of the new one."
 
 
 def _within(row: Comparison) -> bool:

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from gde.comparisons.differences import Compared, Row
+import pytest
+
+from gde.comparisons.differences import Compared, Row, Side
+from gde.data.result import Subject, readable_rates
 from gde.reporting.contest import pair_finding
 
 SPEED = Row(
@@ -39,8 +42,16 @@ SUCCESS = replace(
 )
 
 
-def said(*rows: Row) -> str:
-    compared = Compared(runs=(), paired=True, rows=rows, notes=())
+def answering(unusable: int) -> Subject:
+    return Subject(turns=100, unusable=unusable)
+
+
+def said(*rows: Row, unusable: int = 0) -> str:
+    runs = [
+        Side(run=name, subject=answering(n), models=())
+        for name, n in (("a", 0), ("b", unusable))
+    ]
+    compared = Compared(runs=tuple(runs), paired=True, rows=rows, notes=())
     return pair_finding(compared).replace("\u00a0", " ")
 
 
@@ -59,3 +70,19 @@ def test_no_clear_difference_comes_with_what_would_have_been_found() -> None:
 
 def test_without_a_test_nothing_is_found() -> None:
     assert said(SPEED, replace(SUCCESS, p=None, reason="3 pairs")) == ""
+
+
+@pytest.mark.parametrize(
+    ("unusable", "first"),
+    [(5, "Success rate: B"), (6, "Answers that could be read: A 100 %, B 94 %. Succ")],
+)
+def test_the_shares_of_readable_answers_come_first_where_they_limit_it(
+    unusable: int, first: str
+) -> None:
+    assert said(SUCCESS, unusable=unusable).startswith(first)
+
+
+def test_of_many_runs_the_range_is_told() -> None:
+    runs = {f"run {n}": answering(10 * n) for n in range(4)}
+    said = readable_rates({**runs, "silent": Subject()})
+    assert said == "Answers that could be read: 70 to 100 %."

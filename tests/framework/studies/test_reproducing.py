@@ -53,6 +53,14 @@ def test_the_agent_is_whoever_is_asked_for(
     ] == [0.0, 0.0]
 
 
+def test_a_finding_begins_with_the_shares_of_readable_answers(
+    tmp_path: Path, catalogue: Catalogue
+) -> None:
+    nobody = Choice(name="scripted", config={"actions": ["NOWHERE"]})
+    found = study(tmp_path / "study", catalogue, nobody).finding
+    assert found.startswith("Answers that could be read: short 0 %, long 0 %.")
+
+
 def test_what_is_finished_is_not_run_again(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:

@@ -33,8 +33,8 @@ BELOW = 4
 """Lines that the command prints under the screen."""
 SENTENCE = 2
 """Lines of each sentence."""
-MODELS = 2
-"""Models that were asked, in the header."""
+MODELS = 3
+"""Lines of the finding and of models that were asked, together."""
 RANKED = 8
 """Variants of the ranking that are shown."""
 RANK = "10 "
@@ -55,8 +55,8 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     top = [
         f"{plural(len(found.results), 'variant')} \u00b7 {first.environment} \u00b7 {worlds}"
     ]
-    top += wrapped(finding(found), SENTENCE, width=width)
-    top += asked(uses, MODELS, width)
+    lead = wrapped(finding(found), SENTENCE, width=width)
+    top += [*lead, *asked(uses, MODELS - len(lead), width)]
     for text in own_verdicts(found)[:RANKED]:
         top += wrapped(text, SENTENCE, indent="  ", width=width)
     if ranked is not None:
