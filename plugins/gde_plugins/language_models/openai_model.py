@@ -41,7 +41,12 @@ from gde_plugins.language_models.server_check import (
     changes,
     misnamed,
 )
-from gde_plugins.language_models.server_errors import FOREIGN, message_of, read_trouble
+from gde_plugins.language_models.server_errors import (
+    FOREIGN,
+    message_of,
+    read_trouble,
+    refusal_of,
+)
 from gde_plugins.language_models.server_requests import (
     EFFORT,
     IDS,
@@ -233,16 +238,16 @@ class OpenAIModel:
             return await self.complete(request)
         except GdeError as error:
             unanswered = error
-        refused = unanswered.__cause__
-        if not isinstance(refused, openai.APIStatusError):
+        refused = refusal_of(unanswered.__cause__)
+        if refused is None:
             raise unanswered
-        await self._check_name(refused)
-        if refused.status_code not in REFUSING:
+        await self._check_name(refused.status, unanswered)
+        if refused.status not in REFUSING:
             raise unanswered
 
         config = self._config
-        refusals.append(self._masked(message_of(refused)))
-        for changed in changes(config, str(refused.body or refused)):
+        refusals.append(self._masked(refused.said))
+        for changed in changes(config, refused.whole):
             self._config = changed
             try:
                 return await self._settled(request, refusals)
@@ -253,14 +258,14 @@ class OpenAIModel:
         self._config = config
         raise unanswered
 
-    async def _check_name(self, refused: openai.APIStatusError) -> None:
+    async def _check_name(self, status: int, unanswered: GdeError) -> None:
         """Say so if a server refused a request since it has no such model.
 
         Raises:
             GdeError: it lists others.
         """
         source = self._config.source
-        if refused.status_code not in MISNAMED or not source:
+        if status not in MISNAMED or not source:
             return
         connection, _ = await self._connected()
         try:
@@ -269,7 +274,7 @@ class OpenAIModel:
             # Some servers have no list of models.
             names = []
         if problem := misnamed(source, names):
-            raise GdeError(self._in_one_line(problem)) from refused
+            raise GdeError(self._in_one_line(problem)) from unanswered
 
     def close(self) -> None:
         """Forget the connection, which ends with its event loop."""

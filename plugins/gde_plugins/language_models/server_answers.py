@@ -70,7 +70,9 @@ def failure(answer: object) -> Failed | None:
     choices = _field(answer, "choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     for holder in (answer, choice):
-        if error := _field(holder, "error"):
+        # FastChat and others send the error alone.
+        is_one = _field(holder, "object") == "error"
+        if error := holder if is_one else _field(holder, "error"):
             said = _plain(_field(error, "message")) or _plain(error) or "an error"
             return Failed(said, _status(_field(error, "code")))
     if isinstance(answer, Mapping) and answer.get("choices", "") in ([], None):

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from gde_plugins.language_models.config import OpenAIConfig
+from gde_plugins.language_models.server_errors import FOREIGN
 from gde_plugins.language_models.server_forms import FIELDS, PARALLEL
 from gde_plugins.language_models.server_requests import EFFORT, IDS, USAGE
 
@@ -16,7 +17,7 @@ change the answer, so that the user must choose.
 TOOLS = ("tool_choice", "tools", PARALLEL)
 """Fields of which no server takes some alone."""
 OTHER_LIMIT: Final = "max_completion_tokens"
-REFUSING = {400, 403, 404, 422, 500, 501}
+REFUSING = {FOREIGN, 400, 403, 404, 422, 500, 501}
 """Statuses by which servers refuse a field; llama-cpp-python does by 500."""
 MISNAMED = {400, 404, 422}
 """Statuses by which servers refuse a model that they do not have."""

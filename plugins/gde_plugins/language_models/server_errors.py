@@ -88,6 +88,32 @@ class Trouble:
     """Seconds of the pause that the server requests; None without one."""
 
 
+class Refusal(NamedTuple):
+    """A failure that a server tells by a status."""
+
+    status: int
+    said: str
+    """The server's own message."""
+    whole: str
+    """All that it sent, as far as it is known."""
+    code: str = ""
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+def refusal_of(error: BaseException | None) -> Refusal | None:
+    """The status and words of a failure; None where the server tells no status.
+
+    Some servers tell one in an answer of status 200.
+    """
+    if isinstance(error, openai.APIStatusError):
+        whole = str(error.body or error)
+        said, headers = message_of(error), error.response.headers
+        return Refusal(error.status_code, said, whole, error.code or "", headers)
+    if isinstance(error, Failed) and error.status is not None:
+        return Refusal(error.status, str(error), str(error))
+    return None
+
+
 def read_trouble(
     error: Exception, config: OpenAIConfig, seconds: float = 0.0, keys: str = ""
 ) -> Trouble:
@@ -95,22 +121,12 @@ def read_trouble(
 
     `keys` are the environment variables whose keys were sent.
     """
-    if isinstance(error, openai.APIStatusError):
-        refusal = _Refusal(
-            error.status_code,
-            message_of(error),
-            error.code or "",
-            error.response.headers,
-            seconds,
-            keys,
-        )
-        return _read_status(refusal, config)
+    if refused := refusal_of(error):
+        return _read_status(refused, config, seconds, keys)
 
     if isinstance(error, Failed):
-        if error.status is None:
-            said = f"{error}: the server has failed, and the model did not answer"
-            return Trouble(message=said, away=False, passing=True)
-        return _read_status(_Refusal(error.status, str(error)), config)
+        said = f"{error}: the server has failed, and the model did not answer"
+        return Trouble(message=said, away=False, passing=True)
 
     if isinstance(error, CutOff):
         return Trouble(message=str(error), away=False, passing=True)
@@ -164,20 +180,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__
 
 
-class _Refusal(NamedTuple):
-    """A failure with a status."""
-
-    status: int
-    said: str
-    """The server's own message."""
-    code: str = ""
-    headers: Mapping[str, str] = MappingProxyType({})
-    seconds: float = 0.0
-    """Time that it took."""
-    keys: str = ""
-
-
-def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
+def _read_status(
+    error: Refusal, config: OpenAIConfig, seconds: float, keys: str
+) -> Trouble:
     status = error.status
     wait = retry_after(error.headers)
     too_long = wait is not None and wait > config.longest_wait
@@ -186,18 +191,18 @@ def _read_status(error: _Refusal, config: OpenAIConfig) -> Trouble:
     # Also a server that is overloaded says when to come back.
     busy = status == 429 or (status in PASSING and wait is not None)
     return Trouble(
-        message=_explain_status(error, config, wait if too_long else None),
+        message=_explain_status(error, config, keys, wait if too_long else None),
         away=status in AWAY,
         passing=status in PASSING and not hopeless,
         own=status == FOREIGN or status >= 500,
         busy=busy and not hopeless,
-        late=status in LATE and error.seconds > PROXY,
+        late=status in LATE and seconds > PROXY,
         wait=wait,
     )
 
 
 def _explain_status(
-    error: _Refusal, config: OpenAIConfig, too_long: float | None
+    error: Refusal, config: OpenAIConfig, keys: str, too_long: float | None
 ) -> str:
     """Return the problem, the remedy, and the server's own message.
 
@@ -211,8 +216,8 @@ def _explain_status(
     elif 300 <= status < 400:
         where = error.headers.get("location", "nowhere")
         return f"the server redirects to {where}, which gde does not follow. Set that URL as the model's"
-    elif status in {401, 403} and error.keys:
-        advice = f"the server refused the key in {error.keys}: correct it or its rights"
+    elif status in {401, 403} and keys:
+        advice = f"the server refused the key in {keys}: correct it or its rights"
     elif status in {401, 403}:
         advice = f"the server wants a key: set {config.api_key_env}"
     elif status >= 500:

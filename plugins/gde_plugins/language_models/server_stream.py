@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gde_plugins.language_models.connection import CutOff
-from gde_plugins.language_models.server_answers import Failed
+from gde_plugins.language_models.server_answers import Failed, failure
 
 BEGINNINGS = (b"data:", b"event:", b"id:", b"retry:", b":")
 """How a line of server-sent events begins."""
@@ -45,8 +45,7 @@ def assemble(content: bytes) -> dict[str, Any]:
 
     if choice:
         answer["choices"] = [choice]
-    failed = answer.get("error") or choice.get("error")
-    if not failed and not choice.get("finish_reason"):
+    if failure(answer) is None and not choice.get("finish_reason"):
         raise Failed("the answer stops without a finish_reason")
     return answer
 
@@ -63,7 +62,7 @@ def _chunks(text: str) -> Iterator[dict[str, Any]]:
             problem = f"a piece of the answer is no whole JSON: {data[-60:]!r}"
             raise CutOff(problem) from error
         if isinstance(chunk, dict):
-            yield {"error": chunk} if chunk.get("object") == "error" else chunk
+            yield chunk
 
 
 def _joined(begun: Any, more: Any) -> Any:

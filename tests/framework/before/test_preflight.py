@@ -74,14 +74,36 @@ def test_harmless_fields_that_a_server_refuses_are_left_out_and_recorded(
     assert any("without" in note for note in flight.notes)
 
 
-def refuses(*fields: str, text: str = ACTION) -> Answer:
+def refuses(
+    *fields: str, text: str = ACTION, by: Callable[[str], Reply] = refused
+) -> Answer:
     def answer(body: Body) -> Reply:
         for field in fields:
             if field in body:
-                return refused(f"Unrecognized request argument: {field}")
+                return by(f"Unrecognized request argument: {field}")
         return said(text)
 
     return answer
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        lambda text: {"error": {"message": text, "code": 400}},
+        lambda text: {"error": text},
+        lambda text: {"object": "error", "message": text, "code": 40001},
+        lambda text: {"detail": text},
+    ],
+)
+def test_a_refusal_in_an_answer_of_status_200_is_one(
+    serve: Serve, error: Callable[[str], Body]
+) -> None:
+    answer = refuses("seed", by=lambda text: Reply(body=error(text)))
+    (model,) = preflight(plan(serve(answer))).plan.models
+    assert model.config["without"] == ["seed"]
+    answer = refuses("temperature", by=lambda text: Reply(body=error(text)))
+    with pytest.raises(GdeError, match=r"set model\.without=temperature"):
+        preflight(plan(serve(answer)))
 
 
 def test_the_number_of_tokens_is_no_condition_of_a_stream(serve: Serve) -> None:
