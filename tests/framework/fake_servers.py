@@ -120,7 +120,7 @@ def said(
         "finish_reason": "stop",
         **(choice or {}),
     }
-    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    usage = {"prompt_tokens": 1000, "completion_tokens": 10}
     return Reply(body={"model": MODEL, "choices": [one], "usage": usage, **more})
 
 

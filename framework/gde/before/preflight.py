@@ -20,6 +20,7 @@ from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.data.estimate import Estimate, together
 from gde.data.how import How
 from gde.data.json import Json
+from gde.data.model_use import has_few_tokens
 from gde.data.plan import Plan
 from gde.data.trajectory import Decision, Trajectory
 from gde.errors import GdeError
@@ -200,6 +201,15 @@ class _Questions:
                 notes.append(
                     f"{label} refuses the request as it is, so gde asks with {setting}"
                 )
+        short = {
+            one.model
+            for one in self.answers
+            if has_few_tokens(one.request, one.first.completion)
+        }
+        for label in sorted(short):
+            notes.append(
+                f"{label} counts fewer tokens of a prompt than it has words: raise the context of its server"
+            )
         return Preflight(
             plan=with_model_settings(self.plan, changes),
             how=self.ready.how,

@@ -5,10 +5,22 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from itertools import chain
 
+from gde.data.completion import ChatRequest, Completion
+
 AGENT = "agent"
 """The kind of part on whose behalf episodes ask."""
 PROMPT_CUT = "prompt"
 """What is told of a server that answers a part of a conversation only."""
+
+
+def has_few_tokens(request: ChatRequest, answer: Completion) -> bool:
+    """Whether a server counted fewer tokens of a prompt than words, and so has cut it.
+
+    Tokens do not reach over the blanks between words.
+    """
+    words = sum(len(message.content.split()) for message in request.messages)
+    # A server that does not count says nothing or 0.
+    return 0 < (answer.n_prompt or 0) < words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ from typing import Any
 
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.json import Json
-from gde.data.model_use import PROMPT_CUT
+from gde.data.model_use import PROMPT_CUT, has_few_tokens
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.language_model import LanguageModel
 from gde.parts.lending import lend
@@ -221,7 +221,8 @@ class Journaled(Decorator):
             interventions=request.interventions,
         )
         answers = reversed(self._scope.answers.values())
-        if _is_cut(completion, islice(answers, RECENT)):
+        is_short = has_few_tokens(request, answer)
+        if is_short or _lost_turns(completion, islice(answers, RECENT)):
             completion = replace(
                 completion, served={**completion.served, PROMPT_CUT: "cut"}
             )
@@ -233,7 +234,7 @@ class Journaled(Decorator):
         return completion
 
 
-def _is_cut(answer: Completion, earlier: Iterable[Completion]) -> bool:
+def _lost_turns(answer: Completion, earlier: Iterable[Completion]) -> bool:
     """Whether a longer conversation than before had no more tokens for the server."""
     for one in earlier:
         n = len(one.prompt)

@@ -91,13 +91,12 @@ def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
             if len(values) > 1:
                 some = ", ".join(values[:MIXED]) + (", ..." if values[MIXED:] else "")
                 yield (
-                    f"More than one {name} ({some}) answered {whose}: all are counted together;"
+                    f"More than one {name} answered {whose}: {some}. All are counted together;"
                     " ask one alone for numbers that can be repeated."
                 )
         if PROMPT_CUT in one.served:
             yield (
-                f"The server seems to cut prompts of {whose}, since their tokens did not grow with the conversation:"
-                " raise its context."
+                f"The server seems to cut prompts of {whose}: it counts fewer tokens than they have. Raise its context."
             )
 
 

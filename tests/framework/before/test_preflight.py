@@ -50,7 +50,7 @@ def test_calls_tokens_and_money_are_estimated_from_one_question(serve: Serve) ->
     calls = estimate.calls
     assert calls is not None and calls > 5
     assert estimate.answer_tokens == 10 * calls
-    assert estimate.prompt_tokens == pytest.approx(100 * calls, rel=0.05)
+    assert estimate.prompt_tokens == pytest.approx(1000 * calls, rel=0.05)
     cost = (estimate.prompt_tokens * 1 + 10 * calls * 10) / 1e6
     assert estimate.cost == pytest.approx(cost)
     assert flight.over == "the run would stop at run.max_calls=5"
@@ -313,3 +313,13 @@ def test_a_run_asks_no_more_than_was_counted(serve: Serve, tmp_path: Path) -> No
 def test_models_in_this_process_are_left_alone() -> None:
     embedded = Plan(environment="grid", agent="gpt-oss")
     assert preflight(embedded).notes == ()
+
+
+@pytest.mark.parametrize("window", [50, 1000])
+def test_a_prompt_that_the_server_cuts_is_told_before_a_run(
+    serve: Serve, window: int
+) -> None:
+    usage = {"prompt_tokens": window, "completion_tokens": 10}
+    flight = preflight(plan(serve(lambda _: said(ACTION, usage=usage))))
+    is_told = any("raise the context of its server" in note for note in flight.notes)
+    assert is_told is (window == 50)

@@ -65,10 +65,11 @@ def test_a_change_in_mid_run_is_told(
     gde: Gde, tmp_path: Path, field: str, name: str
 ) -> None:
     done = run(gde, halfway(**{field: "second"}), tmp_path / "run")
-    said = f"ore than one {name} (first, second)"
-    assert said in told(tmp_path / "run")[0]
+    said = f"ore than one {name} answered agent gpt-oss"
+    assert f"{said}: first, second" in told(tmp_path / "run")[0]
     # The screen wraps its lines.
-    assert said in " ".join(f"{done.stdout} {done.stderr}".split())
+    screen = " ".join(f"{done.stdout} {done.stderr}".split())
+    assert f"Limits: m{said}" in screen
 
 
 def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) -> None:
@@ -76,7 +77,8 @@ def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) ->
     run(gde, plain, tmp_path / "b")
     done = gde("compare", str(tmp_path / "a"), str(tmp_path / "b"))
     assert done.returncode == 0, done.stderr
-    assert "More than one provider (first, second)" in " ".join(done.stderr.split())
+    said = "More than one provider answered agent gpt-oss: first, second."
+    assert said in " ".join(done.stderr.split())
 
 
 def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> None:
@@ -95,14 +97,14 @@ def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> No
     assert "provider Together" in shown and "from its cache" in shown
 
 
-@pytest.mark.parametrize("window", [None, 200])
+@pytest.mark.parametrize("window", [None, 700])
 @pytest.mark.parametrize("history", ["0", "all"])
 def test_a_prompt_that_the_server_cuts_is_told(
     gde: Gde, tmp_path: Path, window: int | None, history: str
 ) -> None:
     def answer(body: Body) -> Reply:
         reply = plain(body)
-        n = sum(len(message["content"]) for message in body["messages"]) // 4
+        n = 2 * sum(len(message["content"].split()) for message in body["messages"])
         reply.body["usage"]["prompt_tokens"] = n if window is None else min(n, window)
         return reply
 
@@ -120,7 +122,7 @@ def test_another_conversation_may_have_fewer_tokens(gde: Gde, tmp_path: Path) ->
         messages = body["messages"]
         if len(messages) == 1:
             begun.append(messages[0]["content"])
-        n = 100 + len(messages) if messages[0]["content"] in begun else 50
+        n = 1000 + len(messages) if messages[0]["content"] in begun else 900
         reply.body["usage"]["prompt_tokens"] = n
         return reply
 

@@ -49,5 +49,5 @@ def test_what_the_preflight_asks_counts_against_the_limits(
         calls, tokens, _ = shown["limits"]
         assert (shown["preflight"], shown["unsettled"]) == (1, 0)
         assert calls["spent"] == shown["models"][0]["usage"]["calls"] + 1
-        assert tokens["spent"] == calls["spent"] * 110
+        assert tokens["spent"] == calls["spent"] * 1010
     assert "spent calls include 1 of the preflight" in gde("show", "run").stdout

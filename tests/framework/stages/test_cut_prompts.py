@@ -1,4 +1,6 @@
-"""A conversation whose tokens do not grow was cut by the server."""
+"""A prompt with fewer tokens than words, or whose tokens do not grow with the
+conversation, was cut by the server.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -61,6 +63,12 @@ def test_a_longer_conversation_has_more_tokens(
 ) -> None:
     asked = [("m", request("a")), ("m", request("a", "b"))]
     assert (PROMPT_CUT in last_of({"m": counts}, *asked).served) is is_cut
+
+
+@pytest.mark.parametrize("n", [None, 0, 3, 4])
+def test_a_prompt_has_at_least_a_token_for_each_word(n: int | None) -> None:
+    one = last_of({"m": (n,)}, ("m", request("go to", "the ball")))
+    assert (PROMPT_CUT in one.served) is (n == 3)
 
 
 def test_only_one_conversation_with_one_model_is_compared() -> None:

@@ -120,7 +120,7 @@ def test_what_servers_tell_of_themselves_is_kept_of_a_model(journal: Journal) ->
 
     # Of one model, all answers are from one.
     (sentence,) = mixtures([agent, judge])
-    assert sentence.startswith("More than one provider (A, B) answered agent asking: ")
+    assert sentence.startswith("More than one provider answered agent asking: A, B.")
 
 
 def test_a_name_with_each_answer_fills_no_journal(journal: Journal) -> None:
@@ -137,7 +137,10 @@ def test_a_name_with_each_answer_fills_no_journal(journal: Journal) -> None:
     ("told", "sentence"),
     [
         ({}, None),
-        ({"answered_by": ("a", "b")}, "More than one model (a, b)"),
+        (
+            {"answered_by": ("a", "b")},
+            "More than one model answered agent asking: a, b. ",
+        ),
         (
             {"served": {"prompt": ("cut",)}},
             "The server seems to cut prompts of agent asking",
