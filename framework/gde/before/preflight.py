@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from textwrap import shorten
 from typing import cast
 
 from gde.before.estimating import UNKNOWN, Asked, cost_of, count
@@ -100,10 +99,12 @@ def preflight(
     catalogue: Catalogue | None = None,
     how: How | None = None,
     name: str = "run",
+    show: int = 1,
 ) -> Preflight:
     """Ask every served model of a plan once; nothing is written.
 
-    The arguments are those of `gde.before.preparing.dry`.
+    The arguments are those of `gde.before.preparing.dry`, the name of the plan, and how
+    many answers of the agent to show.
 
     Raises:
         GdeError: the plan is refused, a model cannot be asked, or none of the first
@@ -115,7 +116,7 @@ def preflight(
         said = remarks(ready, resources)
         if not served:
             return Preflight(plan=plan, how=ready.how, notes=said)
-        questions = _Questions(name, plan, ready, resources, served, count(ready))
+        questions = _Questions(name, plan, ready, resources, served, show, count(ready))
         finished(questions.ask_all())
     found = questions.result()
     return replace(found, notes=(*said, *found.notes))
@@ -150,6 +151,7 @@ class _Questions:
     ready: Ready
     resources: Resources
     served: Sequence[str]
+    show: int
     asked: Asked
     answers: list[Question] = field(default_factory=list)
     """All of them, in their order."""
@@ -264,7 +266,8 @@ class _Questions:
         """Begin an episode in one world after another."""
         ready = self.ready
         worlds = list_worlds(ready, self.resources)
-        for key in islice(episode_keys(ready, worlds), QUESTIONS):
+        most = max(QUESTIONS, self.show)
+        for key in islice(episode_keys(ready, worlds), most):
             chosen = ready.conditions[key.condition].environment
             with closing(self.resources.make(chosen)) as environment:
                 seed = seed_of(ready, worlds, key)
@@ -273,8 +276,9 @@ class _Questions:
     async def _ask_as_agent(self) -> Trajectory | None:
         """Let the agent decide until it can; give its turn, if it asked anything."""
         decision: Decision | None = None
+        first: Trajectory | None = None
         problem = ""
-        for turn in self._first_turns():
+        for n_asked, turn in enumerate(self._first_turns(), start=1):
             answers: list[Question] = []
             decision = await turn.decide(self._context(self.ready.agent, answers))
             self.answers += answers
@@ -282,24 +286,24 @@ class _Questions:
             # The world may read nothing in what the agent takes for an action.
             decision = shown.turns[0].decision
             self._note(decision)
-            if decision.status == "ok":
+            if decision.status == "ok" and first is None:
                 problem = self._unread(decision)
-                if problem:
-                    continue
-                if answers:
+                first = None if problem else shown
+                if first and answers:
                     self._estimate(self.ready.agent, answers)
-                return shown
-            if decision.completion is None:
+            elif decision.status != "ok" and decision.completion is None:
                 raise GdeError(decision.detail)
-        if decision is None:
-            return None
+            if first and n_asked >= self.show:
+                break
+        if decision is None or first:
+            return first
         raise GdeError(problem or _unusable(decision, self.ready))
 
     def _note(self, decision: Decision) -> None:
         """Show an answer as it was read."""
         if decision.completion is not None:
-            said = shorten(decision.completion.text, SHOWN, placeholder="...")
-            read = decision.action or f"{decision.status}: {decision.detail}"
+            said = _excerpt(decision.completion.text)
+            read = decision.read or f"{decision.status}: {decision.detail}"
             self.readings.append(f"answered {said!r}, read as {read}")
 
     def _unread(self, decision: Decision) -> str:
@@ -378,6 +382,14 @@ class _Questions:
             / max(1, min(how.concurrency, asked.episodes)),
             cost=cost,
         )
+
+
+def _excerpt(text: str) -> str:
+    """An answer in one line, without its middle: it concludes at its end."""
+    line = " ".join(text.split())
+    if len(line) <= SHOWN:
+        return line
+    return f"{line[: SHOWN // 2]} ... {line[-SHOWN // 2 :]}"
 
 
 def _settings(changed: Mapping[str, Json]) -> Iterator[str]:

@@ -17,9 +17,10 @@ from gde.request.catalogue import Catalogue
 
 
 def checked(
-    plans: Mapping[str, Plan], catalogue: Catalogue, how: How
+    plans: Mapping[str, Plan], catalogue: Catalogue, how: How, show: int = 1
 ) -> dict[str, Preflight]:
-    """Ask the served models of each plan one question.
+    """Ask the served models of each plan one question, the agent's until so many of its
+    answers are shown.
 
     Raises:
         GdeError: a plan is refused, or a model gives no usable answer.
@@ -30,7 +31,7 @@ def checked(
     over = []
     said = set()
     for name, plan in plans.items():
-        flight = preflight(plan, catalogue, how, name)
+        flight = preflight(plan, catalogue, how, name, show)
         found[name] = flight
         estimates += flight.estimates
         if flight.over:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from gde.testing.distribution import Checked
 
+SHOWN = 3
+"""Answers that are shown where the command does not say it."""
 Fields = Annotated[
     list[str] | None,
     typer.Option(
@@ -42,21 +44,27 @@ def command(
             help="Environment to check.",
         ),
     ] = "",
+    show: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Answers of a plan's served agent to show as they were read."
+        ),
+    ] = SHOWN,
     as_json: options.Json = False,
 ) -> None:
     """Check a plan file, an environment or a distribution.
 
-    Of a plan file, check that it can be run here, and ask each served model one
-    question; nothing is run. Of an environment,
-    tell how many worlds it lists, and what it leaves out of its files. Of an installed
-    distribution, check that every part keeps the promises of its kind.
+    Of a plan file, check that it can be run here, and ask each served model a few
+    questions; nothing is run. Of an environment, tell how many worlds it lists, and what
+    it leaves out of its files. Of an installed distribution, check that every part keeps
+    the promises of its kind.
     """
     if what and env:
         raise ConfigError("--env: checked alone, without PLAN or DIST")
     if not what:
         _environment(env, settings or (), as_json)
     elif what.endswith(".toml") or Path(what).is_file():
-        _plan(Path(what), settings or (), as_json)
+        _plan(Path(what), settings or (), show, as_json)
     else:
         _distribution(what, settings or (), as_json)
 
@@ -98,7 +106,7 @@ def _idle(_: str) -> str:
     return ""
 
 
-def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
+def _plan(file: Path, settings: "Sequence[str]", show: int, as_json: bool) -> None:
     from gde.before.preparing import dry
     from gde.cli.asking_first import checked as ask_first
     from gde.request.building import Wanted
@@ -112,7 +120,7 @@ def _plan(file: Path, settings: "Sequence[str]", as_json: bool) -> None:
     wanted = Wanted(names={}, settings=parse_settings(settings))
     plans = variants(wanted, catalogue, file)
     how = read_settings().how
-    flights = ask_first(plans, catalogue, how)
+    flights = ask_first(plans, catalogue, how, show)
     checked = {}
     for name, flight in flights.items():
         found = dry(flight.plan, catalogue, how)

@@ -129,6 +129,8 @@ class Outcome:
     """Why the world could read nothing in the action, where any text is one: it is then
     recorded as an unusable answer, with this reason.
     """
+    read: str = ""
+    """What it read in such an action otherwise, in its own words."""
 
     def __post_init__(self) -> None:
         if self.success is not None and not 0 <= self.success <= 1:
@@ -160,10 +162,11 @@ class Outcome:
         *,
         success: float | None,
         unread: str = "",
+        read: str = "",
     ) -> "Outcome":
         """The episode has ended by the rules of the world."""
         going = cls.running(observation, reward, success)
-        return replace(going, terminated=True, unread=unread)
+        return replace(going, terminated=True, unread=unread, read=read)
 
     @classmethod
     def cut_off(

@@ -19,6 +19,8 @@ FIRST_ACTION = "first"
 """The fact of a world with the action that led to the first turn, e.g. in a
 recording.
 """
+READ_AS = "read as "
+"""The beginning of the detail of a text that the world itself has read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,15 @@ class Decision:
             raise ValueError(
                 f"a decision has an action exactly when it is ok, got {self.status!r} with {self.action!r}"
             )
+
+    @property
+    def read(self) -> str:
+        """What was read in an answer: the action, or what its text said to the world;
+        empty for nothing.
+        """
+        if self.detail.startswith(READ_AS):
+            return self.detail.removeprefix(READ_AS)
+        return self.action or ""
 
     @classmethod
     def act(cls, action: str, completion: Completion | None = None) -> "Decision":

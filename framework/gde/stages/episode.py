@@ -10,7 +10,7 @@ from typing import Any
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Outcome, State, Task, World
-from gde.data.trajectory import Decision, Ending, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import READ_AS, Decision, Ending, EpisodeKey, Trajectory, Turn
 from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
@@ -273,6 +273,8 @@ def turn_of(
         decision = replace(
             decision, status="unparsable", action=None, detail=outcome.unread
         )
+    elif outcome.read:
+        decision = replace(decision, detail=f"{READ_AS}{outcome.read}")
     return Turn(
         index=index,
         observation=observation,

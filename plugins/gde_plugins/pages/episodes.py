@@ -1,6 +1,7 @@
 """The player's data: every episode turn by turn, packed into one block."""
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -262,7 +263,7 @@ def _frame(
     Pictures are markup made by this package; the player shows all else as text.
     """
     decision = turn.decision
-    move = decision.action
+    move = decision.read
     if not move:
         detail = shorten(decision.detail, MAX_TASK)
         move = f"none, {decision.status}: {detail}"
@@ -273,7 +274,7 @@ def _frame(
     answer = ""
     if completion:
         reasoning = completion.reasoning or ""
-        answer = completion.text
+        answer = _cut_middle(completion.text)
 
     frame = {
         **_pictures(trajectory, turn, maps, keys),
@@ -284,7 +285,8 @@ def _frame(
         "best": ", ".join(turn.optimal or ()),
         "odds": _odds(decision.probabilities),
         "thought": shorten(reasoning, MAX_TEXT, placeholder=CUT),
-        "said": _cut(answer),
+        "said": answer,
+        "read": _mention(answer, decision.read),
         "facts": _facts(turn),
     }
     return {name: value for name, value in frame.items() if value}
@@ -306,6 +308,15 @@ def _odds(probabilities: Mapping[str, float]) -> str:
     for action, p in likeliest[:MAX_ODDS]:
         odds.append(f"{action} {quantity(p, 'share', 0)}")
     return ", ".join(odds)
+
+
+def _mention(answer: str, read: str) -> str:
+    """What was read, as the answer last spells it; empty where other words say it."""
+    spelled = rf"(?<!\w){re.escape(read)}(?!\w)"
+    *_, last = [None, *re.finditer(spelled, answer, re.IGNORECASE)]
+    # The player marks the last place of the text.
+    is_last = last is not None and answer.rfind(last[0]) == last.start()
+    return last[0] if last and is_last else ""
 
 
 def _cut(text: str) -> str:

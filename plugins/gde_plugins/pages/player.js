@@ -66,6 +66,13 @@
     draw("decoded", turn.decoded, turn.decoded_note, turn.decoded_drawn);
     write("thought", turn.thought);
     write("said", turn.said);
+    if (turn.read) {
+      const from = turn.said.lastIndexOf(turn.read);
+      const mark = document.createElement("mark");
+      mark.textContent = turn.read;
+      mark.title = "read as the answer";
+      part("said").replaceChildren(turn.said.slice(0, from), mark, turn.said.slice(from + turn.read.length));
+    }
     write("shown", turn.shown);
     write("sent", turn.sent);
     for (const name of ["thought", "said", "shown", "sent"]) part(name).parentElement.hidden = !turn[name];

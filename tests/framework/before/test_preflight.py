@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -323,3 +324,23 @@ def test_a_prompt_that_the_server_cuts_is_told_before_a_run(
     flight = preflight(plan(serve(lambda _: said(ACTION, usage=usage))))
     is_told = any("raise the context of its server" in note for note in flight.notes)
     assert is_told is (window == 50)
+
+
+@pytest.mark.parametrize("show", [1, 2, 5])
+def test_as_many_answers_are_shown_as_asked_for(serve: Serve, show: int) -> None:
+    texts = count()
+
+    def answer(body: Body) -> Reply:
+        return said(f"{next(texts)}: {'so ' * 100} I choose LEFT.")
+
+    server = serve(answer)
+    flight = preflight(plan(server), show=show)
+    assert len(server.asked) == len(flight.readings) == show
+    for number, told in enumerate(flight.readings):
+        # Where an answer concludes is never cut off.
+        assert told.startswith(f"answered '{number}: so so")
+        assert told.endswith(" so I choose LEFT.', read as LEFT")
+    (estimate,) = flight.estimates
+    assert estimate.prompt_tokens == pytest.approx(
+        1000 * (estimate.calls or 0), rel=0.05
+    )

@@ -7,7 +7,7 @@ import pytest
 from asking import environment, episode, measured
 from typer.testing import CliRunner
 
-from gde import Plan, evaluate
+from gde import Plan, evaluate, load_evidence
 from gde.cli.main import build_app
 from gde.data.observation import Observation
 from gde.data.result import Measurement
@@ -102,6 +102,20 @@ def test_solutions_get_every_score_and_other_talk_gets_none(task: str) -> None:
         assert (found[SCORE[task]].value, found[SECOND[task]].value) == (score, score)
         assert found[f"{task}.unusable"].value == 1 - score
         assert found[f"{task}.unusable.unread"].value == 1 - score
+
+
+def test_what_was_read_of_an_answer_stands_beside_it(tmp_path: Path) -> None:
+    plan = Plan(
+        environment="babyai-plan",
+        agent=FunctionAgent(lambda _: "Turn left, then go forward twice."),
+        metrics=["outcomes"],
+        episodes=1,
+    )
+    evaluate(plan, tmp_path / "run")
+    (episode,) = load_evidence(tmp_path / "run").trajectories
+    decision = episode.turns[0].decision
+    assert decision.action == "Turn left, then go forward twice."
+    assert decision.read == "left, forward, forward"
 
 
 def test_an_answer_that_says_nothing_is_unusable_in_the_whole_run(

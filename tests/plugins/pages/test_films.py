@@ -6,6 +6,8 @@ from dataclasses import replace
 from gzip import decompress
 from typing import Any
 
+import pytest
+
 from gde.data.completion import Completion, Message
 from gde.data.evidence import Evidence
 from gde.data.trajectory import Decision
@@ -63,6 +65,27 @@ def test_what_a_metric_remarks_of_a_turn_is_told_with_it(evidence: Evidence) -> 
     said = [frame.get("why") for film in told for frame in film["turns"]]
     assert told[0]["turns"][0]["why"] == "plan: 9 steps"
     assert said.count(None) == len(said) - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ('{"action": "UP"}', "UP"),
+        ("UP leads to a wall.\nGo up.", "up"),
+        # The last place of these letters is another word.
+        ("UP, not UPWARD", ""),
+        ("\u2191", ""),
+    ],
+)
+def test_what_was_read_is_marked_where_the_answer_last_says_it(
+    evidence: Evidence, text: str, read: str
+) -> None:
+    first = next(one for one in evidence.trajectories if one.turns)
+    answer = Completion(text=text, reasoning=None, finish="stop")
+    turn = replace(first.turns[0], decision=Decision.act("UP", answer))
+    told = replace(evidence, trajectories=(replace(first, turns=(turn,)),))
+    (film,) = unpacked(films(told))
+    assert film["turns"][0].get("read", "") == read
 
 
 def test_a_large_run_is_shown_by_episodes_evenly_spread(evidence: Evidence) -> None:

@@ -144,7 +144,13 @@ class QuestionEnvironment:
         assert isinstance(score, float)
         reading = str(self._scores["reading"])
         unread = f"{UNREAD[reading]}: {quoted(action)}" if reading in UNREAD else ""
-        return Outcome.terminal(self._observe(), score, success=score, unread=unread)
+        return Outcome.terminal(
+            self._observe(),
+            score,
+            success=score,
+            unread=unread,
+            read=str(self._scores["read"]),
+        )
 
     def snapshot(self) -> tuple[str, Mapping[str, Json] | None]:
         """Return the identity of the world, and the scores if there are any."""
