@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from gde.comparisons.comparison import Comparison
 from gde.comparisons.differences import Compared, Row
+from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
 from gde.data.result import Identity, Measurement, readable_rates
 from gde.numerics.episodes import unmeasured
@@ -17,7 +18,7 @@ from gde.reporting.findings import (
     probed,
 )
 from gde.reporting.forest import Group, on_axes, row_of
-from gde.reporting.ranking import ABSENT, Line, ranking
+from gde.reporting.opening import Opening, answers_limit, record_limits, worlds_limit
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     bounds,
@@ -33,6 +34,7 @@ from gde.reporting.wording import (
 
 LISTED = 3
 """The number of differences that become sentences."""
+NOTHING = "No headline differs clearly between any two variants."
 CLEAR = 0.05
 """Differences with a smaller corrected p value become sentences."""
 
@@ -139,36 +141,80 @@ def side_by_side(found: Comparison, but: str = "") -> list[Group]:
     return groups
 
 
-def finding(found: Comparison) -> str:
-    """Who leads, after the shares of readable answers where these limit it."""
+def opening(found: Comparison) -> Opening:
+    """Who leads, after the shares of readable answers where these limit it, and what
+    limits that.
+    """
     rates = readable_rates({name: one.subject for name, one in found.results.items()})
-    return f"{rates} {_leading(found)}".strip()
-
-
-def _leading(found: Comparison) -> str:
-    ranked = ranking(found)
-    if ranked is None:
-        return verdicts(found)[0]
-    title = inline(ranked.measure.title)
-    leaders = [one for one in ranked.lines if one.rank == "1"]
-    behind = [one for one in ranked.lines if one.rank not in ("1", ABSENT)]
-    if not behind:
-        first, least = leaders[0], leaders[-1].value
-        lead = (
-            f"No clear difference in {title} between {plural(len(leaders), 'variant')}"
-        )
-        return f"{lead} ({first.value} to {least})."
-    lead = f"{_variants(leaders)} {'lead' if leaders[1:] else 'leads'} by {title}"
-    return (
-        f"{lead}; {_variants(behind)} {'are' if behind[1:] else 'is'} clearly behind."
+    first = next(iter(found.results.values())).subject
+    variants = plural(len(found.results), "variant")
+    worlds = plural(first.worlds, "world")
+    ranked = [one for one in found.ranking if _value(one)]
+    if ranked:
+        told = _leading(found, ranked)
+    else:
+        clear = verdicts(found)
+        told = clear[0] if clear else NOTHING
+    return Opening(
+        subject=f"{variants} \u00b7 {first.environment} \u00b7 {worlds}",
+        finding=f"{rates} {told}".strip(),
+        limits=tuple(_limits(found, ranked)),
+        notes=tuple(own_verdicts(found)),
     )
 
 
-def _variants(lines: Sequence[Line]) -> str:
+def _leading(found: Comparison, ranked: Sequence[Ranked]) -> str:
+    """Who is ahead, as far as a test shows it, in one sentence."""
+    best = ranked[0]
+    assert best.number is not None
+    title = inline(found.results[best.variant].meanings[best.number.name].title)
+    ahead = [one for one in ranked if one.rank == 1]
+    behind = [one for one in ranked if one.rank != 1]
+    values = _value(best)
+    if (least := _value(ahead[-1])) != values:
+        values = f"{least} to {values}"
+    if not behind:
+        return (
+            f"No difference in {title} is shown between {_counted(ahead)} ({values})."
+        )
+    are_behind = f"{_named(behind)} {'are' if behind[1:] else 'is'} clearly behind"
+    if not ahead[1:]:
+        return f"{best.variant} ({values}) leads by {title}; {are_behind}."
+    return f"{are_behind} in {title}; between {_counted(ahead)} ({values}) no difference is shown."
+
+
+def _limits(found: Comparison, ranked: Sequence[Ranked]) -> Iterator[str]:
+    results = [*found.results.values()]
+    yield from answers_limit({name: [one] for name, one in found.results.items()})
+    yield from record_limits(results)
+    untested = [
+        one for one in ranked[1:] if one.verdict is None or one.verdict.p is None
+    ]
+    if untested:
+        yield f"{_counted(untested)} not tested against {ranked[0].variant}"
+    yield from worlds_limit(results)
+
+
+def _value(one: Ranked) -> str:
+    """A variant's number; empty for none."""
+    number = one.number
+    if number is None or number.value is None:
+        return ""
+    return quantity(number.value, number.unit, 0)
+
+
+def _named(variants: Sequence[Ranked]) -> str:
     """Up to three variants with their values, or the number of more and the best one's."""
-    if len(lines) > LISTED:
-        return f"{len(lines)} variants (at best {lines[0].value})"
-    return listed([f"{one.variant} ({one.value})" for one in lines])
+    if len(variants) > LISTED:
+        return f"{len(variants)} variants (at best {_value(variants[0])})"
+    return listed([f"{one.variant} ({_value(one)})" for one in variants])
+
+
+def _counted(variants: Sequence[Ranked]) -> str:
+    """The names of up to three variants, or the number of more."""
+    if len(variants) > LISTED:
+        return f"{len(variants)} variants"
+    return listed([one.variant for one in variants])
 
 
 def own_verdicts(found: Comparison) -> list[str]:
@@ -218,8 +264,7 @@ def verdicts(found: Comparison) -> list[str]:
             is_headline = row.name in names and not row.where
             if is_headline and row.p is not None and row.p < CLEAR:
                 clear.append((row.p, _sentence(row, *found.pair(one))))
-    none = "No headline differs clearly between any two variants."
-    return [sentence for _, sentence in sorted(clear)] or [none]
+    return [sentence for _, sentence in sorted(clear)]
 
 
 def pair_finding(one: Compared) -> str:
@@ -236,7 +281,7 @@ def _telling(one: Compared) -> str:
         if row.where or not row.better or row.p is None:
             continue
         if row.p < CLEAR:
-            return f"{_sentence(row, 'A', 'B')}."
+            return _sentence(row, "A", "B")
         title = f"No clear difference between A and B in {inline(row.title)}"
         power = ""
         if row.mde is not None:
@@ -254,7 +299,7 @@ def _sentence(row: Row, a: str, b: str) -> str:
 
     p = p_text(row.p)
     p_value = f"p {p}" if p.startswith("<") else f"p = {p}"
-    return f"{row.title}: {apart}, {p_value}"
+    return f"{row.title}: {apart}, {p_value}."
 
 
 def p_text(value: float | None) -> str:

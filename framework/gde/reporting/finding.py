@@ -1,13 +1,10 @@
 """What a run has found: its subject, one sentence, and what limits it."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from textwrap import shorten
+from collections.abc import Iterator, Mapping, Sequence
 
 from gde.data.measure import Measure
 from gde.data.probe import Fit, ProbeReport
-from gde.data.result import FEW_WORLDS, Measurement, Result, Subject
+from gde.data.result import Measurement, Result, Subject
 from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.asked import agent_text
@@ -22,6 +19,7 @@ from gde.reporting.findings import (
     probed,
 )
 from gde.reporting.forest import is_judged
+from gde.reporting.opening import Opening, record_limits, worlds_limit
 from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
     POSITIONS,
@@ -53,45 +51,6 @@ OUTCOMES = {
     "untested": "not tested",
 }
 """What is said of a reader that is not better than its control."""
-WORDS = 45
-"""The most words of finding and limits together."""
-SENTENCE = re.compile(r"(?<=\.)\s")
-WORD = re.compile(r"[^\W\d]+(?:[-'][^\W\d]+)*")
-LIMIT = 60
-"""The most characters of a limit."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opening:
-    """The opening of a report."""
-
-    subject: str
-    """Who was evaluated where, in one line."""
-    finding: str
-    """What it did and what its activations say, each beside its strongest control."""
-    limits: tuple[str, ...]
-    """What limits the finding in a few words each, the most damaging first."""
-    notes: tuple[str, ...]
-    """Reasons for care in reading the numbers, as sentences."""
-
-    @property
-    def limited(self) -> str:
-        """As many limits as the words allow, and the number of others; empty for none."""
-        room = WORDS - n_words(self.finding)
-        shown: list[str] = []
-        for limit in self.limits:
-            if shown and n_words(" ".join([*shown, limit])) > room:
-                break
-            shown.append(limit)
-        more = len(self.limits) - len(shown)
-        if more:
-            shown.append(f"{more} more")
-        return f"Limits: {'; '.join(shown)}." if shown else ""
-
-
-def n_words(text: str) -> int:
-    """Its words; numbers and signs are none."""
-    return len(WORD.findall(text))
 
 
 def opening(result: Result) -> Opening:
@@ -253,22 +212,15 @@ def _told(early: Sequence[Beside]) -> Sequence[Beside]:
     return [one for one in early if one.outcome == "better"] or early
 
 
-def _limits(result: Result, found: Sequence[Probed]) -> list[str]:
+def _limits(result: Result, found: Sequence[Probed]) -> Iterator[str]:
     of = result.subject
-    limits = []
     if of.unusable and of.is_readable:
-        limits.append(f"{of.unusable} of {of.turns} answers unusable")
-    if of.failed:
-        limits.append(f"{of.failed} of {of.episodes} episodes failed")
-    if of.impossible:
-        limits.append(f"{of.impossible} of {of.worlds} worlds cannot be solved")
-    limits += _noticed(str(result.provenance.get("notice") or ""))
+        yield f"{of.unusable} of {of.turns} answers unusable"
+    yield from record_limits([result])
     for probe in found[:1]:
-        limits += _not_better(probe)
-        limits += _differing_variants(probe)
-    if of.worlds < FEW_WORLDS:
-        limits.append(f"fewer than {FEW_WORLDS} worlds, too few for a conclusion")
-    return limits
+        yield from _not_better(probe)
+        yield from _differing_variants(probe)
+    yield from worlds_limit([result])
 
 
 def _not_better(found: Probed) -> list[str]:
@@ -289,16 +241,6 @@ def _not_better(found: Probed) -> list[str]:
             title = inline(one.measure.title)
             limits.setdefault(f"{relation} than in {one.control}", []).append(title)
     return [f"{listed(things)} {than}" for than, things in limits.items()]
-
-
-def _noticed(notice: str) -> list[str]:
-    """The words before the colon of each sentence, else those of the first."""
-    every = SENTENCE.split(notice) if notice else []
-    chosen = [one for one in every if ": " in one] or every[:1]
-    return [
-        shorten(inline(one.partition(": ")[0]), LIMIT, placeholder=" \u2026")
-        for one in chosen
-    ]
 
 
 def _differing_variants(found: Probed) -> list[str]:

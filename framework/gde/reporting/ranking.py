@@ -154,5 +154,7 @@ def _against(one: Ranked, unit: str) -> tuple[str, str]:
 
 
 def _numbers(verdict: Verdict, unit: str) -> str:
-    p = ABSENT if verdict.p is None else number(verdict.p, "probability")
-    return f"{number(verdict.difference, unit)}, p{SPACE}{p}"
+    difference = number(verdict.difference, unit)
+    if verdict.p is None:
+        return f"{difference}, untested"
+    return f"{difference}, p{SPACE}{number(verdict.p, 'probability')}"

@@ -67,7 +67,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
             beside="success",
             bound=True,
         ),
-        Mark("references.accuracy.random", "random moves", "share", beside="accuracy"),
+        # Random moves alone would seldom come to the agent's turns.
+        Mark(
+            "references.accuracy.random",
+            "random at its turns",
+            "share",
+            beside="accuracy",
+        ),
         Mark("references.spl.random", "random moves", "share", beside="efficiency.spl"),
     ),
     "outcomes": (

@@ -10,10 +10,8 @@ from gde.comparisons.differences import Row as Difference
 from gde.data.model_use import merged
 from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.contest import (
-    LISTED,
     cautions,
-    finding,
-    own_verdicts,
+    opening,
     p_text,
     side_by_side,
     verdicts,
@@ -77,7 +75,6 @@ def contest_page(
     if len(found.results) == 2:
         title = " against ".join(found.results)
 
-    sentences = verdicts(found)
     ranked = ranking(found)
     uses = [one for result in found.results.values() for one in result.models]
     differences = []
@@ -108,13 +105,12 @@ def contest_page(
         title=title,
         environment=first.subject.environment,
         status=found.status,
-        verdicts=[*own_verdicts(found), *sentences[:LISTED]],
-        more=len(sentences) - LISTED,
+        opening=opening(found),
+        verdicts=verdicts(found),
         cautions=cautions(found),
         asked=asked_lines(merged(uses)),
         ranking=None if ranked is None else ranking_table(ranked),
         ranking_title="" if ranked is None else ranked.title,
-        finding=finding(found),
         forest=side_by_side(found, ranked.measure.name if ranked else ""),
         track=track,
         films=played,

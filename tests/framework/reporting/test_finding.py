@@ -14,8 +14,9 @@ from gde.data.probe import Control, Fit
 from gde.data.result import Measurement, Result, Subject, UnusableAnswers
 from gde.data.trajectory import STATUSES
 from gde.data.verdict import Outcome, Verdict
-from gde.reporting.finding import CLASSES, WORDS, Opening, main_report, n_words, opening
+from gde.reporting.finding import CLASSES, main_report, opening
 from gde.reporting.findings import headlines
+from gde.reporting.opening import Opening
 from gde.reporting.wording import SPACE
 
 MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
@@ -35,7 +36,15 @@ MOVES = Verdict(control="random moves", difference=0.4, p=0.001, worlds=23)
 SUBJECT = Subject(
     agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180
 )
+WORDS = 45
+"""The most words of finding and limits together."""
+WORD = re.compile(r"[^\W\d]+(?:[-'][^\W\d]+)*")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
+
+
+def n_words(text: str) -> int:
+    """Its words; numbers and signs are none."""
+    return len(WORD.findall(text))
 
 
 def words(text: str) -> str:
@@ -276,7 +285,7 @@ def test_a_finding_begins_with_the_answers_that_could_not_be_read(
     assert told.startswith(begins)
 
 
-def test_limits_are_told_the_most_damaging_first_as_far_as_words_allow(
+def test_limits_are_told_the_most_damaging_first_and_none_is_left_out(
     result: Result,
 ) -> None:
     numbers = [
@@ -295,12 +304,9 @@ def test_limits_are_told_the_most_damaging_first_as_far_as_words_allow(
         "1 of 24 episodes failed",
         "toy model, made up",
         "agent and goal no better than in random weights, shown all worlds",
-        "fewer than 10 worlds, too few for a conclusion",
+        "too few worlds for a conclusion: 4",
     )
-    assert found.limited == (
-        "Limits: 2 of 180 answers unusable; 1 of 24 episodes failed; toy model, made up;"
-        " 2 more."
-    )
+    assert found.limited == f"Limits: {'; '.join(found.limits)}."
 
 
 KINDS = [*product((0.02, 0.5, 1.0), ("better", "none", "worse"), (0, 5, 90, 180), (4, 23))]  # fmt: skip

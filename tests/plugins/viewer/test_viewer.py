@@ -95,7 +95,7 @@ def test_variants_of_a_contest_stand_together_with_their_page(
     assert state("begun", root / "begun").group == ""
     assert client.get("/").text.count('href="/contest/contest"') == 1
     page = client.get("/contest/contest").text
-    assert 'href="/run/contest/scripted"' in page and "gde contest" in page
+    assert 'href="/run/contest/scripted"' in page and "2 variants" in page
     for unknown in ("begun", "contest/random", "..%2fcontest", ""):
         assert client.get(f"/contest/{unknown}").status_code == 404
 

@@ -9,8 +9,7 @@ from gde.reporting.asked import NO_PRICE
 from gde.reporting.contest import (
     LISTED,
     cautions,
-    finding,
-    own_verdicts,
+    opening,
     side_by_side,
     verdicts,
 )
@@ -18,7 +17,9 @@ from gde.reporting.ranking import Line, Ranking, ranking
 from gde.reporting.terminal.plot import cut, plot
 from gde.reporting.terminal.screen import (
     CUT,
+    FINDING,
     HEIGHT,
+    LIMITS,
     SPARE,
     WIDTH,
     asked,
@@ -50,33 +51,31 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     """Lines of at most so many columns that leave room for the command's own lines."""
     uses = merged(one for each in found.results.values() for one in each.models)
     ranked = ranking(found)
-    first = next(iter(found.results.values())).subject
-    worlds = plural(first.worlds, "world")
-    top = [
-        f"{plural(len(found.results), 'variant')} \u00b7 {first.environment} \u00b7 {worlds}"
-    ]
-    lead = wrapped(finding(found), SENTENCE, width=width)
-    top += [*lead, *asked(uses, MODELS - len(lead), width)]
-    for text in own_verdicts(found)[:RANKED]:
+    told = opening(found)
+    top = wrapped(told.subject, SENTENCE, width=width)
+    top += wrapped(told.finding, FINDING, width=width)
+    top += wrapped(told.limited, LIMITS, width=width)
+    top += asked(uses, MODELS, width)
+    for text in told.notes[:RANKED]:
         top += wrapped(text, SENTENCE, indent="  ", width=width)
     if ranked is not None:
         top += ["", *_ranking(ranked, width)]
 
-    # The sentences are findings: where there is no room, other numbers give way.
     room = HEIGHT - BELOW - len(top) - SPARE
-    below: list[str] = []
-    told = verdicts(found)[:LISTED] if ranked is None else []
-    for text in [*told, *cautions(found)[:CAUTIONS]]:
-        sentence = wrapped(text, SENTENCE, indent="  ", width=width)
-        if len(below) + len(sentence) <= room:
-            below += sentence
     others = side_by_side(found, ranked.measure.name if ranked else "")
-    drawn = plot(others[:1], width, room - len(below))
+    drawn = plot(others[:1], width, room)
     for n_groups in range(len(others), 1, -1):
         every = plot(others[:n_groups], width, HEIGHT)
-        if len(every) <= room - len(below):
+        if len(every) <= room:
             drawn = every
             break
+
+    below: list[str] = []
+    clear = verdicts(found)[1:LISTED] if ranked is None else []
+    for text in [*clear, *cautions(found)[:CAUTIONS]]:
+        sentence = wrapped(text, SENTENCE, indent="  ", width=width)
+        if len(drawn) + len(below) + len(sentence) <= room:
+            below += sentence
     return plain([*top, *([""] if drawn else []), *drawn, "", *below])
 
 

@@ -109,22 +109,27 @@ def _cells(row: Row, width: int) -> tuple[str, ...]:
 
 
 def _drawn(row: Row, group: Group, columns: int) -> str:
-    """A line from end to end with the control and, over it, the agent."""
+    """A line from end to end with the intervals and, over them, both numbers."""
     line = ["\u2500"] * columns
     for tick in range(1, TICKS - 1):
         line[_column(tick / (TICKS - 1), columns)] = "\u253c"
     line[0], line[-1] = "\u251c", "\u2524"
     agent = "\u25a0" if row.word == "worse" else "\u25cf"
     numbers = [
-        (row.beside.rival, "\u254c", "\u25cb"),
-        (row.beside.ours, "\u2501", agent),
+        (one, bar, point)
+        for one, bar, point in (
+            (row.beside.rival, "\u254c", "\u25cb"),
+            (row.beside.ours, "\u2501", agent),
+        )
+        if one is not None and one.value is not None
     ]
-    for one, bar, point in numbers:
-        if one is None or one.value is None:
-            continue
+    for one, bar, _ in numbers:
         if one.interval is not None:
             low, high = (_column(group.place(each), columns) for each in one.interval)
             line[low : high + 1] = bar * (high + 1 - low)
+    # A control within the agent's interval must stay visible.
+    for one, _, point in numbers:
+        assert one.value is not None
         line[_column(group.place(one.value), columns)] = point
     return "".join(line)
 

@@ -7,8 +7,9 @@ from textwrap import wrap
 from gde.data.model_use import ModelUse
 from gde.data.result import Result
 from gde.reporting.asked import agent_text, asked_lines
-from gde.reporting.finding import Opening, opening
+from gde.reporting.finding import opening
 from gde.reporting.forest import forest
+from gde.reporting.opening import Opening
 from gde.reporting.terminal.plot import legend, plot
 from gde.reporting.wording import SPACE, plural
 
@@ -20,7 +21,7 @@ SUBJECT = 2
 """Lines of the subject."""
 FINDING = 6
 """Lines of the finding."""
-LIMITS = 3
+LIMITS = 4
 """Lines of its limits."""
 CAUTION = 2
 """Lines of each caution."""
