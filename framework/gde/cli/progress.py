@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -45,7 +46,27 @@ def shown(quiet: bool) -> Iterator["Watch"]:
         with _bar() as watch:
             yield watch
     else:
-        yield Lines(say)
+        lines = Lines(say)
+        with _ticking(lines.tick):
+            yield lines
+
+
+@contextmanager
+def _ticking(tick: Callable[[], None]) -> Iterator[None]:
+    """Call a function every second while the context lasts."""
+    stop = Event()
+
+    def work() -> None:
+        while not stop.wait(1.0):
+            tick()
+
+    thread = Thread(target=work, name="gde-ticking", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 class Lines:
@@ -60,9 +81,16 @@ class Lines:
         self._out = out
         self._now = now
         self._stage = ""
+        self._latest: Progress | None = None
+
+    def tick(self) -> None:
+        """Tell of a stage that has begun and tells nothing itself."""
+        if self._latest is not None:
+            self(self._latest)
 
     def __call__(self, progress: "Progress") -> None:
         now = self._now()
+        self._latest = progress
         if progress.stage != self._stage:
             self._stage = progress.stage
             self._printed = ""
@@ -111,28 +139,35 @@ def _bar() -> Iterator["Watch"]:
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bars
+    from rich.table import Column
 
+    # Details such as the names of fits are cut, never the time that is left.
+    detail = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(20),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}", table_column=detail),
     )
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    console = Console(stderr=True)
+    with Bars(*columns, console=console, transient=True, expand=True) as bars:
+        starting = bars.add_task("starting", total=None, detail="")
         tasks: dict[str, Any] = {}
 
         def watch(progress: "Progress") -> None:
-            if progress.stage not in tasks:
-                tasks[progress.stage] = bars.add_task(
-                    progress.stage, total=progress.total, detail=""
-                )
+            bars.update(starting, visible=False)
+            far = progress.done + progress.within
+            task = tasks.get(progress.stage)
+            if task is None:
+                task = bars.add_task(progress.stage, total=progress.total, detail="")
+                tasks[progress.stage] = task
+            elif far < bars.tasks[task].completed:
+                # The next run of a study or contest has stages of its own.
+                bars.reset(task)
             bars.update(
-                tasks[progress.stage],
-                completed=progress.done + progress.within,
-                total=progress.total,
-                detail=progress.detail,
+                task, completed=far, total=progress.total, detail=progress.detail
             )
 
         yield watch

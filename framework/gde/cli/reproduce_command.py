@@ -8,9 +8,9 @@ import typer
 from gde.cli import options
 from gde.cli.output import (
     EXIT_PARTIAL,
+    columns,
     say,
     show_json,
-    show_table,
     tell,
 )
 from gde.cli.progress import progress
@@ -73,6 +73,7 @@ def command(
     )
     from gde.request.howfile import read_settings
     from gde.request.settings import parse_settings
+    from gde.stages.progress import Progress
     from gde.studies.reproducing import Request, reproduce
     from gde.studies.study import write_study
 
@@ -109,12 +110,13 @@ def command(
     ask_first = unasked if no_preflight else checked
     with progress(quiet or as_json, "the same command and `--out {folder}`") as watch:
         study = reproduce(request, out, watch=watch, how=how, ask_first=ask_first)
+        watch(Progress("page", 0, 1))
+        write_study(study)
+        page, missing = write_page(study)
     if table:
         tell(study_table(study.rows, cast("Form", table)))
     else:
         _show(study, as_json)
-    write_study(study)
-    page, missing = write_page(study)
     say(f"page: {page}" if page else f"no page: {missing}")
     if study.status != "ok":
         raise typer.Exit(EXIT_PARTIAL)
@@ -135,26 +137,14 @@ def _foretell(request: "Request", as_json: bool) -> None:
 
 
 def _show(study: "Study", as_json: bool) -> None:
-    from gde.reporting.asked import asked_lines
-    from gde.reporting.study_table import at_a_glance
+    from gde.reporting.terminal.study_screen import study_screen
     from gde.studies.study import study_json
 
     if as_json:
         show_json(study_json(study))
         return
-    for line in asked_lines(study.models):
-        tell(line)
-    if study.finding:
-        tell(study.finding)
-    if study.results:
-        tell(study.extent)
-    for sentence in study.claim:
-        tell(sentence)
-    tables, left_out = at_a_glance(study.rows)
-    for table in tables:
-        show_table(table.heading, ("", *table.columns), table.lines)
-        for note in table.notes:
-            tell(note)
-    for sentence in (*left_out, *study.failures, *study.notices):
-        say(sentence)
-    say(f"{study.status}: {study.folder}")
+    tell("\n".join(study_screen(study, columns())))
+    if study.figures_missing:
+        say(f"no figures: {study.figures_missing}")
+    n_numbers = len(study.rows)
+    say(f"{study.status}: {study.folder} (all {n_numbers} numbers: --table markdown)")

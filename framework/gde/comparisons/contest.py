@@ -87,7 +87,7 @@ def contest(
     write_whole(out / CONTEST, _listed(plans))
 
     for done, (name, plan) in enumerate(plans.items()):
-        watch(Progress("variants", done, len(plans)))
+        watch(Progress("variants", done, len(plans), name))
         with _all_to_resume(out):
             resume(out / name, catalogue, watch, plan=plan, how=readies[name].how)
     watch(Progress("variants", len(plans), len(plans)))

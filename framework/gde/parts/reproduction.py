@@ -133,4 +133,6 @@ class ProfilesAgent(Reproduction, Protocol):
         """
 
     def claim(self, found: Sequence[Comparison]) -> Sequence[str]:
-        """The sentences that say first what all rows together say."""
+        """What the agent was found to do, without its subject: "reached the goal in 9 %
+        of grids."; then a sentence for each section.
+        """

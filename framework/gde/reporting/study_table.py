@@ -2,21 +2,15 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from typing import Literal
 
 from gde.parts.reproduction import Comparison
-from gde.reporting.wording import plural
 
 Form = Literal["markdown", "latex", "csv"]
 SPECIAL = re.compile(r"([&%$#_{}])")
-SHOWN = 30
-"""Rows of all tables that a terminal shows."""
-BESIDE = 4
-"""Most columns beside a number that fit into a terminal."""
 FIELDS = ("table", "quantity", "ours", "low", "high", "n", "paper", "differs", "reason")
 
 
@@ -29,25 +23,6 @@ class Matrix:
     lines: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
     """What the marks in the cells mean."""
-
-
-def at_a_glance(rows: Sequence[Comparison]) -> tuple[list[Matrix], list[str]]:
-    """The first numbers of a study as tables for a terminal, and what these leave out."""
-    measured = [row for row in rows if row.ours.value is not None]
-    reasons = Counter(row.ours.reason for row in rows if row.ours.value is None)
-    left_out = [
-        f"{plural(n, 'row')} without a number: {reason}"
-        for reason, n in reasons.most_common()
-    ]
-    shown = []
-    for row in measured[:SHOWN]:
-        # More columns do not fit beside a number.
-        others = row.others if len(row.others) <= BESIDE else {}
-        shown.append(replace(row, others=others))
-    more = len(measured) - len(shown)
-    if more > 0:
-        left_out.insert(0, f"{plural(more, 'more row')}: --table markdown")
-    return matrices(shown), left_out
 
 
 def matrices(rows: Sequence[Comparison]) -> list[Matrix]:

@@ -208,6 +208,7 @@ class Pipeline:
             progress=self.watch,
             episode=episode if hears_episodes else None,
             turn=turn if hears_turns else None,
+            prices=self.ready.how.prices,
         )
 
     def reward(self) -> None:

@@ -5,11 +5,13 @@ It is the same wherever the episodes run.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
+from gde.data.how import Prices
 from gde.data.trajectory import Trajectory, Turn
+from gde.stages.budget import cost_before
 from gde.store.journal import Journal
 
 INTERVAL = 0.25
@@ -51,6 +53,8 @@ class Listeners:
     """
     turn: Callable[[str, Turn], None] | None = None
     """Takes the episode of the turn, and the turn."""
+    prices: Prices = field(default_factory=dict)
+    """By which the cost so far is told."""
 
 
 @contextmanager
@@ -136,6 +140,9 @@ def _look(
                 for episode, turn in new:
                     listeners.turn(episode, turn)
             played = f"{journal.last_turn()} turns"
+            if listeners.prices:
+                cost = cost_before(journal, listeners.prices).money
+                played += f", cost {cost:.2f}" if cost else ""
             if listeners.episode:
                 for i, episode in enumerate(ended, start=done + 1):
                     listeners.episode(journal.trajectory(episode), i, total)

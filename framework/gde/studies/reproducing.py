@@ -120,14 +120,20 @@ def reproduce(
     try:
         runs: dict[str, Run] = {}
         for index, (name, plan) in enumerate(plans.items()):
-            watch(Progress("plans", index, len(plans)))
+            watch(Progress("plans", index, len(plans), name))
             path = folder / name
             asked = flights[name].questions if name in flights else ()
             result = _finished(plan, path, catalogue, how, watch, asked)
             evidence = load_evidence(path, catalogue)
             runs[name] = Run(result=result, evidence=evidence)
+        if plans:
+            watch(Progress("plans", len(plans), len(plans)))
         folder.mkdir(parents=True, exist_ok=True)
-        return _concluded(study, request, folder, runs, refused)
+        # Some studies compute all their numbers here, without any run.
+        watch(Progress("tables", 0, 1))
+        found = _concluded(study, request, folder, runs, refused)
+        watch(Progress("tables", 1, 1))
+        return found
     except KeyboardInterrupt as interrupt:
         # The folder of the study, not of the run: the user resumes all of them.
         interrupt.__notes__ = [str(folder)]

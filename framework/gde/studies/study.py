@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import inf
 from os.path import islink
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from pydantic import TypeAdapter
 
 from gde.data.figure import Figure
 from gde.data.model_use import ModelUse, merged
-from gde.data.result import Result, RunStatus, readable_rates
+from gde.data.result import Result, RunStatus
 from gde.errors import RunFolderError
 from gde.files import write_whole
 from gde.parts.reproduction import Comparison
@@ -21,8 +20,6 @@ from gde.runs.conclusion import worst_status
 from gde.store.folder import RunFolder
 
 SCHEMA = 1
-FEWEST = 60
-"""Fewest worlds behind a number that is compared with a published one."""
 REASONS = 3
 """Reasons of failures that are listed."""
 
@@ -59,35 +56,14 @@ class Study:
     results: Mapping[str, Result]
     """By the names of the plans."""
     claim: tuple[str, ...] = ()
-    """The sentences of a profile; empty for a publication."""
+    """What a profile found, without its subject, then a sentence for each section;
+    empty for a publication.
+    """
 
     @property
     def status(self) -> RunStatus:
         """The worst of its runs."""
         return worst_status(self.results.values())
-
-    @property
-    def extent(self) -> str:
-        """A sentence with the agents and the size of the record."""
-        subjects = [result.subject for result in self.results.values()]
-        agents = ", ".join(dict.fromkeys(each.agent for each in subjects))
-        n_episodes = sum(each.episodes for each in subjects)
-        whole = "full" if self.claim else "published"
-        return (
-            f"Agents: {agents}; {n_episodes:,} episodes in {len(subjects)} runs, "
-            f"{self.scale:g} of the {whole} size."
-        )
-
-    @property
-    def finding(self) -> str:
-        """How many printed numbers lie in our intervals, after the shares of readable
-        answers where these limit them; empty where there is nothing to tell.
-
-        Only those count that were found by the published method in `FEWEST` worlds: the
-        intervals of fewer hold almost anything.
-        """
-        subjects = {name: one.subject for name, one in self.results.items()}
-        return f"{readable_rates(subjects)} {self._within_intervals()}".strip()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -109,26 +85,6 @@ class Study:
         """The language models that answered in all its runs together."""
         uses = [one for result in self.results.values() for one in result.models]
         return tuple(merged(uses))
-
-    def _within_intervals(self) -> str:
-        could = [
-            row for row in self.rows if row.paper is not None and row.ours.interval
-        ]
-        if not could:
-            return ""
-        compared = [row for row in could if not row.differs and row.ours.n >= FEWEST]
-        if not compared:
-            return (
-                f"None of {len(could)} published numbers is compared: by another method, or in fewer"
-                f" than {FEWEST} worlds."
-            )
-        n_within = sum(map(_within, compared))
-        return f"{n_within} of {len(compared)} published numbers lie in the 95 % interval of the new one."
-
-
-def _within(row: Comparison) -> bool:
-    low, high = row.ours.interval or (inf, -inf)
-    return row.paper is not None and low <= row.paper <= high
 
 
 def study_json(study: Study) -> dict[str, Any]:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.grouping import grouped
 from gde.parts.reproduction import Comparison
-from gde.reporting.asked import agent_text, asked_lines
+from gde.reporting.asked import asked_lines
+from gde.reporting.study import forest, opening
 from gde.reporting.wording import counted, heading, number
 from gde.studies.study import Study
+from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.gallery import picture
 from gde_plugins.pages.run_page import NAME
 from gde_plugins.pages.tables import Cell, Row, Table, cell, pick, table
-from gde_plugins.pages.templates import rendered
+from gde_plugins.pages.templates import rendered, source
 
 STUDY_PAGE = "reproduction.html"
 
@@ -23,13 +25,13 @@ def study_page(study: Study, links: Mapping[str, str] | None = None) -> str:
         links: addresses of the runs' pages; by default those of the folder.
     """
     links = links or {run: f"{run}/{NAME}" for run in study.results}
-    # The first run of a profile is of the agent itself.
-    first = next(iter(study.results.values()), None)
-    agent = agent_text(first.subject, first.models) if first else ""
     return rendered(
         "study.html.j2",
+        source("page.js"),
         study=study,
-        agent=agent,
+        opening=opening(study),
+        forest=forest(study),
+        track=track,
         asked=asked_lines(study.models),
         links=links,
         tables=comparison_tables(study.rows, links),

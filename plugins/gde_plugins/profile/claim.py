@@ -1,28 +1,36 @@
-"""The claim of a profile: a sentence for each section."""
+"""The claim of a profile: its finding, then a sentence for each section."""
 
 from collections.abc import Mapping, Sequence
 
 from gde.data.result import Measurement
+from gde.data.verdict import Outcome
 from gde.parts.reproduction import Comparison
-from gde.reporting.wording import CONTROLS, MINUS, brief_outcome, quantity
+from gde.reporting.wording import CONTROLS, MINUS, quantity
 from gde_plugins.profile.plans import BLIND, CHANGED
 from gde_plugins.profile.rows import CALLED, ERRS
 
+RELATIONS: Mapping[Outcome, str] = {
+    "better": "better than",
+    "worse": "worse than",
+    "different": "other than",
+    "none": "not shown to differ from",
+    "untested": "not tested against",
+}
 Found = Mapping[tuple[str, str], Comparison]
 
 
 def claim(found: Sequence[Comparison]) -> list[str]:
-    """What the agent does, why it errs, believes, wants, answers and judges."""
+    """What the agent does and believes; why it errs, what it wants, answers, judges."""
     by_place = {(row.source, row.quantity): row for row in found}
+    finding = " ".join(filter(None, (_does(by_place), _believes(by_place))))
     sentences = (
-        _does(by_place),
         _errs(found),
-        _believes(by_place),
+        _caused(by_place),
         _wants(by_place),
         _answers(by_place),
         _judges(by_place),
     )
-    return [sentence for sentence in sentences if sentence]
+    return [finding or "has no number in the grids.", *filter(None, sentences)]
 
 
 def _value(found: Found, plan: str, quantity: str) -> Measurement | None:
@@ -50,13 +58,13 @@ def _points(difference: float) -> str:
 
 def _does(found: Found) -> str:
     success = _value(found, "grids", "Success rate")
-    accuracy = _value(found, "grids", "Accuracy")
-    if not success or not accuracy:
+    if success is None or success.value is None:
         return ""
-    return (
-        f"In {success.n} open and walled grids it reached the goal in {_told(success)} of"
-        f" episodes and took an optimal action in {_told(accuracy)} of steps."
-    )
+    told = f"reached the goal in {_percent(success.value)} of grids"
+    verdict = success.verdict
+    if verdict is None or verdict.outcome == "better":
+        return f"{told}."
+    return f"{told}, {RELATIONS[verdict.outcome]} random moves."
 
 
 def _errs(found: Sequence[Comparison]) -> str:
@@ -79,20 +87,17 @@ def _errs(found: Sequence[Comparison]) -> str:
 
 def _believes(found: Found) -> str:
     row = found.get(("beliefs", "Goal decoded in its cell"))
-    if row is None:
+    if row is None or row.ours.value is None:
         return ""
-    if row.ours.value is None:
-        return f"Its beliefs cannot be read: {row.ours.reason}."
+    told = f"A probe of its activations finds the goal in {_percent(row.ours.value)} of held-out turns"
     verdict = row.ours.verdict
-    beside = ""
-    if verdict:
-        control, _ = CONTROLS[verdict.control]
-        tested = brief_outcome(verdict)
-        beside = f", {_points(verdict.difference)} against {control}, {tested}"
-    return (
-        f"A probe of its activations finds the goal in {_told(row.ours)} of held-out"
-        f" turns{beside}{_caused(found)}."
-    )
+    if verdict is None:
+        return f"{told}."
+    control, _ = CONTROLS[verdict.control]
+    apart = ""
+    if verdict.outcome == "better":
+        apart = f"{quantity(verdict.difference, 'share', 0).replace('%', 'points')} "
+    return f"{told}, {apart}{RELATIONS[verdict.outcome]} {control}."
 
 
 def _caused(found: Found) -> str:
@@ -107,11 +112,10 @@ def _caused(found: Found) -> str:
         if any(row.others[CALLED].value for row in own):
             causes.append(f"the place of the {thing}")
     if not causes and not any("p" in row.others for row in tested):
-        return "; patching and steering there change too few actions to be tested"
+        return "Patching and steering change too few actions to be tested."
     if not causes:
-        return "; patching and steering show no cause of its actions there"
-    named = " and ".join(causes)
-    return f"; patching and steering there show that {named} causes its actions"
+        return "Patching and steering show no cause of its actions."
+    return f"Patching and steering show that {' and '.join(causes)} causes its actions."
 
 
 def _wants(found: Found) -> str:

@@ -60,7 +60,7 @@ def _own(
     config: ProfileConfig, scale: float, agent: Choice
 ) -> Iterator[tuple[str, Plan]]:
     sizes: dict[str, Json] = {"size": list(SIZES), "density": list(DENSITIES)}
-    acting = ("success", "accuracy", "efficiency", "outcomes")
+    acting = ("success", "accuracy", "efficiency", "outcomes", "references")
 
     def plan(environment: str, n: int, *metrics: str, **settings: Json) -> Plan:
         return Plan(

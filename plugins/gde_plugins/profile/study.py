@@ -37,8 +37,6 @@ class Profile:
         """What the numbers say of the agent, a sentence for each section."""
         return claim(found)
 
-    def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
-        """All shares with their intervals, and those of the agents beside."""
-        from gde_plugins.profile.figure import figure
-
-        return [figure(self.compare(runs), self._config.models)]
+    def figures(self, _: Mapping[str, Run]) -> Sequence[Figure]:
+        """None: the forest plot has all numbers with their intervals."""
+        return ()

@@ -13,6 +13,7 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
+from gde.data.reward import READS_TRUTH
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
@@ -57,6 +58,7 @@ from gde_plugins.reward_prediction.published import (
 NAME = "rewardbench"
 TABLE = "EPIC distance of rewards from the truth"
 ABLATED = "EPIC distance, ablations of StateFactory"
+ORACLES = ("oracle", "goal-oracle")
 QWEN = ("judge-brief", "judge-thinking")
 """The judges of another language model."""
 EQ_14 = "Shen et al. (2026), eq. 14"
@@ -262,6 +264,8 @@ class RewardPredictionStudy:
 
 def _differs(label: str, model: str) -> str:
     """What is other than in the publication in the way in which a row is found."""
+    if label in ORACLES:
+        return READS_TRUTH
     if label.startswith(("supervised", "vlwm")):
         return "trained here"
     if label not in {*TABLE_1, *ABLATIONS} - {"monotonic"} or "backbone-" in label:

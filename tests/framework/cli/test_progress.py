@@ -76,3 +76,14 @@ def test_times_are_said_as_people_say_them() -> None:
         "1 min 0 s",
         "1 h 2 min",
     ]
+
+
+def test_a_stage_that_tells_nothing_is_told_of_once() -> None:
+    lines: list[str] = []
+    clock = iter([0.0, 1.0, 2.0, 30.0])
+    watch = Lines(lines.append, lambda: next(clock))
+    watch.tick()
+    watch(Progress("tables", 0, 1))
+    for _ in range(3):
+        watch.tick()
+    assert lines == ["tables: 0/1 (2 s)"]

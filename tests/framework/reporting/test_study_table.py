@@ -1,11 +1,10 @@
 """A study's tables as they are printed, with what is not compared in footnotes."""
 
 import csv
-from dataclasses import replace
 
 from gde import Measurement
 from gde.parts.reproduction import Comparison
-from gde.reporting.study_table import BESIDE, SHOWN, at_a_glance, matrices, study_table
+from gde.reporting.study_table import matrices, study_table
 
 
 def row(
@@ -71,26 +70,3 @@ def test_csv_has_a_number_a_row() -> None:
 def test_another_method_has_no_difference_from_the_printed_number() -> None:
     assert row("a", "x", 0.5, 0.4).difference is not None
     assert row("a", "x", 0.5, 0.4, "by rules").difference is None
-
-
-def test_a_terminal_shows_what_was_measured_and_says_a_reason_once() -> None:
-    missing = [row(f"n{i}", "Shop", None, 0.5) for i in range(20)]
-    tables, left_out = at_a_glance([*missing, *ROWS])
-    assert [line[0] for table in tables for line in table.lines] == ["a_b", "mine"]
-    assert left_out == ["21 rows without a number: not in the run"]
-
-
-def test_a_terminal_shows_the_first_rows_and_counts_the_others() -> None:
-    many = [row(f"n{i}", "Shop", 0.5, None) for i in range(SHOWN + 2)]
-    (table,), left_out = at_a_glance(many)
-    assert len(table.lines) == SHOWN
-    assert left_out == ["2 more rows: --table markdown"]
-
-
-def test_a_terminal_has_no_room_for_many_columns_beside_a_number() -> None:
-    """The page and --table have them."""
-    few = replace(ROWS[0], column="", others={"rule": ROWS[2].ours})
-    others = {f"rule {i}": ROWS[2].ours for i in range(BESIDE + 1)}
-    many = replace(few, table="T 2", others=others)
-    tables, _ = at_a_glance([few, many])
-    assert [len(table.columns) for table in tables] == [2, 1]

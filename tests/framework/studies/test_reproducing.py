@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from gde import Choice, GdeError, rescore
 from gde.cli.main import build_app
+from gde.reporting.study import opening
 from gde.request.catalogue import Catalogue
 from gde.stages.progress import Progress
 from gde.studies.reproducing import Request, reproduce
@@ -57,7 +58,7 @@ def test_a_finding_begins_with_the_shares_of_readable_answers(
     tmp_path: Path, catalogue: Catalogue
 ) -> None:
     nobody = Choice(name="scripted", config={"actions": ["NOWHERE"]})
-    found = study(tmp_path / "study", catalogue, nobody).finding
+    found = opening(study(tmp_path / "study", catalogue, nobody)).finding
     assert found.startswith("Answers that could be read: short 0 %, long 0 %.")
 
 

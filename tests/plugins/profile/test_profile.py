@@ -28,7 +28,6 @@ from gde.testing.samples import sample_result
 from gde_plugins.probes.plans.probe import PlanProbe
 from gde_plugins.profile.claim import claim
 from gde_plugins.profile.config import ProfileConfig
-from gde_plugins.profile.figure import AS_PUBLISHED, figure
 from gde_plugins.profile.plans import ANCHORS, BLIND, READS_NOTHING
 from gde_plugins.profile.published import PUBLISHED, column
 from gde_plugins.profile.rows import ASKED, CALLED, CAUSES, ERRS, found
@@ -111,17 +110,11 @@ def test_other_models_are_asked_by_the_same_agent_in_the_same_worlds() -> None:
     assert found[0].others[model].value == 0.25
 
 
-def test_published_models_are_points_of_the_figure() -> None:
+def test_published_models_stand_beside() -> None:
     result = replace(sample_result(), measurements=(measured("success", 0.25),))
     run = Run(result=result, evidence=Evidence(trajectories=()))
     rows = Profile(ProfileConfig()).compare({"keys": run})
     assert rows[0].others[column("gpt-oss-20b")].value == 1.0
-
-    points = figure(rows, ()).spec["layer"][-1]
-    (point,) = points["data"]["values"]
-    assert point["agent"] == AS_PUBLISHED
-    assert point["told"] == "gpt-oss-20b, published: 100.0\u00a0%"
-    assert points["encoding"]["shape"]["scale"]["domain"] == [AS_PUBLISHED]
 
 
 def test_every_published_number_is_of_a_row() -> None:
@@ -178,7 +171,7 @@ def test_the_claim_names_the_cause_of_most_errors_beside_random_actions() -> Non
             others={"by chance": measured("errors.plan.random", chance)},
         )
 
-    (sentence,) = claim([row("Slip", 0.2, 0.1), row("Plan", 0.7, 0.3)])
+    _, sentence = claim([row("Slip", 0.2, 0.1), row("Plan", 0.7, 0.3)])
     assert sentence == (
         "Of 9 actions that were not optimal, 70\u00a0% are attributed to: plan"
         " (random actions: 30\u00a0%)."
@@ -222,13 +215,13 @@ def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
         measured("cogmap.top1.goal", 0.2, **place, control="shuffled"),
     )
     for tested, told in (
-        (verdict, "random weights, not tested"),
-        (better, "random weights, outside all 19"),
-        (replace(better, outcome="worse"), "random weights, worse, outside all 19"),
-        (none, "random weights, no difference"),
+        (verdict, "not tested against random weights"),
+        (better, "40\u00a0points better than random weights"),
+        (replace(better, outcome="worse"), "worse than random weights"),
+        (none, "not shown to differ from random weights"),
         (
             replace(better, control="no_activations", draws=1, outside=None),
-            "no activations, p\u00a00.020",
+            "40\u00a0points better than no activations",
         ),
     ):
         one = replace(goal, verdict=tested)
@@ -238,7 +231,7 @@ def test_decoded_places_stand_beside_controls_and_so_does_the_claim() -> None:
         (row,) = (each for each in rows if each.quantity == "Goal decoded in its cell")
         beside_it = {name: one.value for name, one in row.others.items()}
         assert beside_it == {"random weights": 0.1, "shuffled labels": 0.2}
-        assert f"+40 points against {told}" in claim(rows)[0]
+        assert claim(rows)[0].endswith(f" of held-out turns, {told}.")
 
 
 def row_of(title: str, measurements: Sequence[Measurement]) -> Comparison:
@@ -343,16 +336,13 @@ def test_causal_tests_stand_beside_their_controls_and_in_the_claim() -> None:
     }
     assert by_name["Place of the goal, patching"].others["control"].value == 0.05
 
-    (sentence,) = claim(rows)
-    assert sentence.endswith(
-        "patching and steering there show that the place of the agent causes its"
-        " actions."
+    finding, sentence = claim(rows)
+    assert finding == (
+        "A probe of its activations finds the goal in 50\u00a0% of held-out turns."
     )
-    # The verdict and its p value are no shares. A model as published stands even
-    # where the agent has no number.
-    points = figure(rows, ()).spec["layer"][-1]["data"]["values"]
-    drawn = {point["agent"] for point in points}
-    assert drawn == {"control", "whole prompt", "through the reasoning", AS_PUBLISHED}
+    assert sentence == (
+        "Patching and steering show that the place of the agent causes its actions."
+    )
 
 
 def test_causal_tests_that_call_nothing_are_told_so() -> None:
@@ -362,17 +352,13 @@ def test_causal_tests_that_call_nothing_are_told_so() -> None:
     ]
     result = replace(sample_result(), measurements=tuple(measurements))
     run = Run(result=result, evidence=Evidence(trajectories=()))
-    (sentence,) = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
-    assert sentence.endswith(
-        "; patching and steering show no cause of its actions there."
-    )
+    _, sentence = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
+    assert sentence == "Patching and steering show no cause of its actions."
 
     untested = [one for one in measurements if one.name != "causes.p"]
     run = replace(run, result=replace(result, measurements=tuple(untested)))
-    (sentence,) = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
-    assert sentence.endswith(
-        "; patching and steering there change too few actions to be tested."
-    )
+    _, sentence = claim(Profile(ProfileConfig()).compare({"beliefs": run}))
+    assert sentence == "Patching and steering change too few actions to be tested."
 
 
 def test_what_reads_nothing_stands_beside_a_judge_that_is_refused() -> None:
@@ -459,7 +445,7 @@ def test_a_scripted_agent_has_numbers_or_reasons_and_anchors(noisy: Study) -> No
     assert success.others["optimal"].value == 1
     assert success.others["noisy"] == success.ours
     assert "activations" in by_name["beliefs", "Goal decoded in its cell"].ours.reason
-    assert noisy.claim[0].startswith("In 9 open and walled grids it reached the goal")
+    assert noisy.claim[0].startswith("reached the goal in ")
 
 
 @pytest.mark.extended
@@ -467,7 +453,7 @@ def test_the_page_begins_with_the_claim_and_leads_to_every_run(noisy: Study) -> 
     page, _ = write_page(noisy)
     assert page is not None
     text = page.read_text()
-    assert text.index(noisy.claim[0]) < text.index("What it does")
+    assert text.index(f"noisy {noisy.claim[0]}") < text.index("What it does")
     assert 'href="grids-optimal/report.html"' in text
     assert json.loads(json.dumps(study_json(noisy)))["claim"] == [*noisy.claim]
 

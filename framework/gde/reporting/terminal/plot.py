@@ -9,7 +9,7 @@ TICKS = 5
 TITLE = 31
 """The most columns of a title."""
 REASON = 24
-"""The most columns of an interval, or of the reason why there is none."""
+"""The most columns of a control, an interval, or the reason why there is none."""
 SHOWN = 12
 """The most rows; those that are worse than their control are never left out."""
 PLOT = (21, 49)
@@ -22,18 +22,20 @@ CUT = "\u2026"
 LEGEND = {
     "\u25cf": "\u25cf agent",
     "\u25a0": "\u25a0 worse",
-    "\u25cb": "\u25cb strongest control",
+    "\u25cb": "\u25cb {control}",
     "\u2501": "\u2501 95 %",
     "\u254c": "\u254c its 95 %",
 }
 """Signs of a plot with their meanings."""
 
 
-def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
+def plot(
+    groups: Sequence[Group], width: int, height: int, more: str = "--all"
+) -> list[str]:
     """Lines of at most `width` columns: the heading of each group, its rows and its axis.
 
     Where more than `height` lines were needed, rows are left out from the last on, but
-    none that is worse than its control.
+    none that is worse than its control; `more` is the option that shows all.
     """
     rows = [row for group in groups for row in group.rows]
     first = {id(group.rows[0]) for group in groups}
@@ -41,7 +43,14 @@ def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
     def rank(row: Row) -> tuple[bool, ...]:
         # A row without a value tells only why, so it is the first to go.
         is_missing = row.beside.ours.value is None
-        return row.word != "worse", is_missing, id(row) not in first, not row.word
+        is_clear = row.word not in ("worse", "unclear", "outside")
+        return (
+            row.word != "worse",
+            is_missing,
+            id(row) not in first,
+            is_clear,
+            not row.word,
+        )
 
     rows.sort(key=rank)
     n_worse = sum(row.word == "worse" for row in rows)
@@ -49,16 +58,17 @@ def plot(groups: Sequence[Group], width: int, height: int) -> list[str]:
         kept = {id(row) for row in rows[:n_kept]}
         lines = _lines(groups, kept, width)
         if len(kept) < len(rows):
-            lines.append(f"and {plural(len(rows) - len(kept), 'more row')}: --all")
+            lines.append(f"and {plural(len(rows) - len(kept), 'more row')}: {more}")
         if len(lines) <= height:
             break
     return lines[: max(height, 0)]
 
 
-def legend(lines: Sequence[str]) -> str:
-    """The meanings of the signs that are drawn."""
+def legend(lines: Sequence[str], control: str = "strongest control") -> str:
+    """The meanings of the signs that are drawn; `control` is that of the ring."""
     drawn = "".join(lines)
-    return "  ".join(text for sign, text in LEGEND.items() if sign in drawn)
+    told = "  ".join(text for sign, text in LEGEND.items() if sign in drawn)
+    return told.replace("{control}", control)
 
 
 def _lines(groups: Sequence[Group], kept: set[int], width: int) -> list[str]:
@@ -105,7 +115,8 @@ def _cells(row: Row, width: int) -> tuple[str, ...]:
     interval = row.interval if width >= INTERVALS or unmeasured else ""
     control = row.control if width >= CONTROLS else ""
     verdict = f"{row.mark} {row.word}".strip()
-    return cut(row.title, TITLE), row.value, cut(interval, REASON), control, verdict
+    texts = cut(interval, REASON), cut(control, REASON)
+    return cut(row.title, TITLE), row.value, *texts, verdict
 
 
 def _drawn(row: Row, group: Group, columns: int) -> str:
