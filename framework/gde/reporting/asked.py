@@ -6,7 +6,7 @@ from datetime import date
 
 from gde.data.model_use import AGENT, PROMPT_CUT, ModelUse, Usage
 from gde.data.result import Subject
-from gde.reporting.wording import SPACE, plural
+from gde.reporting.wording import SPACE, isolated, plural
 from gde.request.names import split_url
 from gde.request.secrets import host_of
 from gde.stages.model_use import MIXED
@@ -28,7 +28,8 @@ def agent_text(of: Subject, models: Iterable[ModelUse]) -> str:
         if one.kind == AGENT and one.name == of.model:
             model = model_text(one)
             break
-    return f"{of.agent} with {model}" if model else of.agent
+    agent = isolated(of.agent)
+    return f"{agent} with {isolated(model)}" if model else agent
 
 
 def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:

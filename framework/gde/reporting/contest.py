@@ -29,6 +29,7 @@ from gde.reporting.wording import (
     place_text,
     plural,
     quantity,
+    short,
     titled,
 )
 
@@ -179,7 +180,7 @@ def _leading(found: Comparison, ranked: Sequence[Ranked]) -> str:
         )
     are_behind = f"{_named(behind)} {'are' if behind[1:] else 'is'} clearly behind"
     if not ahead[1:]:
-        return f"{best.variant} ({values}) leads by {title}; {are_behind}."
+        return f"{_named(ahead)} leads by {title}; {are_behind}."
     return f"{are_behind} in {title}; between {_counted(ahead)} ({values}) no difference is shown."
 
 
@@ -191,7 +192,7 @@ def _limits(found: Comparison, ranked: Sequence[Ranked]) -> Iterator[str]:
         one for one in ranked[1:] if one.verdict is None or one.verdict.p is None
     ]
     if untested:
-        yield f"{_counted(untested)} not tested against {ranked[0].variant}"
+        yield f"{_counted(untested)} not tested against {short(ranked[0].variant)}"
     yield from worlds_limit(results)
 
 
@@ -207,14 +208,14 @@ def _named(variants: Sequence[Ranked]) -> str:
     """Up to three variants with their values, or the number of more and the best one's."""
     if len(variants) > LISTED:
         return f"{len(variants)} variants (at best {_value(variants[0])})"
-    return listed([f"{one.variant} ({_value(one)})" for one in variants])
+    return listed([f"{short(one.variant)} ({_value(one)})" for one in variants])
 
 
 def _counted(variants: Sequence[Ranked]) -> str:
     """The names of up to three variants, or the number of more."""
     if len(variants) > LISTED:
         return f"{len(variants)} variants"
-    return listed([one.variant for one in variants])
+    return listed([short(one.variant) for one in variants])
 
 
 def own_verdicts(found: Comparison) -> list[str]:

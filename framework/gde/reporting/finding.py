@@ -30,6 +30,7 @@ from gde.reporting.wording import (
     listed,
     plural,
     quantity,
+    short,
     titled,
     values_text,
 )
@@ -102,7 +103,7 @@ def _behaviour(result: Result, brief: bool) -> str:
         result: the result.
         brief: whether a control is told only where the agent is not shown to be better.
     """
-    agent = agent_text(result.subject, result.models)
+    agent = short(agent_text(result.subject, result.models))
     # What the sentences of verdicts tell is told once.
     every = headlines(result)
     already = {name for one in every for name in told(one.measure)}

@@ -5,11 +5,13 @@ The rows are the same on a page, in a terminal and in a notebook.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from gde.data.grouping import grouped
 from gde.data.json import NONE
 from gde.data.measure import Measure, Question
 from gde.data.result import Measurement, Result, Subject
+from gde.data.verdict import Outcome
 from gde.reporting.findings import (
     Beside,
     Finding,
@@ -51,6 +53,10 @@ USABLE = 0.9
 """The least share of usable answers of an agent that is judged."""
 RIVALS = 5
 """Rows of one measure."""
+CONDITIONS = 12
+"""Rows of the conditions of a sweep; the page's table has all."""
+WORST: tuple[Outcome, ...] = ("worse", "none", "different", "untested", "better")
+"""Outcomes, the first to be shown first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,12 +158,24 @@ def forest(result: Result) -> list[Group]:
 
 
 def _by_condition(measure: Measure, result: Result) -> Iterator[Group]:
-    """A number in each condition of a sweep."""
+    """A number in each condition of a sweep; of many, in the worst ones."""
     rows = []
     for one in by_condition(result, measure.name):
         beside = among_baselines(one, measure, result)
         rows.append(row_of(labels_text(one.where), beside))
-    yield from on_axes("did", f"{measure.title} by condition", rows)
+    title = f"{measure.title} by condition"
+    if len(rows) > CONDITIONS:
+        title += f", the worst {CONDITIONS} of {len(rows)}"
+        sign = -1 if measure.better == "less" else 1
+
+        def rank(row: Row) -> tuple[int, float]:
+            value = row.beside.ours.value
+            return WORST.index(
+                row.beside.outcome
+            ), inf if value is None else sign * value
+
+        rows = sorted(rows, key=rank)[:CONDITIONS]
+    yield from on_axes("did", title, rows)
 
 
 def is_judged(of: Subject) -> bool:

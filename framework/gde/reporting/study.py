@@ -13,7 +13,7 @@ from gde.reporting.asked import agent_text
 from gde.reporting.findings import Beside
 from gde.reporting.forest import Group, Row, on_axes, row_of
 from gde.reporting.opening import Opening, answers_limit, record_limits, worlds_limit
-from gde.reporting.wording import inline, number, plural, quantity
+from gde.reporting.wording import inline, number, plural, quantity, short
 from gde.studies.study import Study
 
 FEWEST = 60
@@ -37,7 +37,7 @@ def opening(study: Study) -> Opening:
     agents = grouped(results, lambda one: agent_text(one.subject, one.models))
     return Opening(
         subject=_subject(study, [*agents]),
-        finding=f"{rates} {_finding(study, next(iter(agents), ''))}".strip(),
+        finding=f"{rates} {_finding(study, short(next(iter(agents), '')))}".strip(),
         limits=tuple(_limits(study)),
         notes=study.claim[1:],
     )

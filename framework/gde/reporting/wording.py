@@ -1,6 +1,7 @@
 """Numbers and names in words for readers."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from unicodedata import bidirectional
 
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
@@ -38,6 +39,27 @@ SYMBOLS: Mapping[str, str] = {
     "distance": "",
 }
 """The sign after a number, for units that are not shown by their own name."""
+
+
+NAME = 40
+"""The most characters of a name in a sentence or a row."""
+DIRECTED = ("R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI")
+"""Classes of characters that change the direction of what follows them."""
+
+
+def isolated(name: str) -> str:
+    """A name that does not turn round the sentence it stands in."""
+    if not any(bidirectional(each) in DIRECTED for each in name):
+        return name
+    # A control character of the name could end the isolation.
+    kept = "".join(each for each in name if bidirectional(each) not in DIRECTED[2:])
+    return f"\u2068{kept}\u2069"
+
+
+def short(name: str) -> str:
+    """A long name without its middle: names often differ at their ends alone."""
+    half = NAME // 2
+    return name if len(name) <= NAME else f"{name[:half]}\u2026{name[1 - half :]}"
 
 
 def caveats(numbers: Iterable[tuple[Measure, Labels]]) -> tuple[str, ...]:

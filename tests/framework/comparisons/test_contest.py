@@ -105,7 +105,8 @@ def test_the_ranking_is_the_same_on_screen_page_and_as_json(found: Contest) -> N
     assert order == ["scripted", "optimal", "random"]
     assert [one["rank"] for one in stored["ranking"]] == [1, 1, 3]
     assert stored["ranking"][2]["verdict"]["outcome"] == "worse"
-    subject, leads, end, _, title, _, *rows = contest_screen(found)
+    subject, leads, end, limits, _, title, _, *rows = contest_screen(found)
+    assert limits.startswith("Limits: optimal not tested against scripted; too few ")
     assert subject == "3 variants \u00b7 corridor \u00b7 9 worlds"
     assert f"{leads} {end}".startswith(
         "random (30 %) is clearly behind in success rate; between scripted and optimal (100 %) no difference is shown."

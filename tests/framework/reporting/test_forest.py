@@ -13,6 +13,7 @@ from gde.data.verdict import Outcome
 from gde.reporting.findings import Beside
 from gde.reporting.forest import Group, Row, forest, on_axes, row_of
 from gde.reporting.terminal.plot import plot
+from gde.reporting.wording import SPACE
 
 UNHEARD = (
     Measure(
@@ -168,3 +169,24 @@ def test_rows_without_a_value_give_way_to_those_with_one() -> None:
     lines = plot([group], 80, 13)
     shown = [line.split()[1] for line in lines if line.startswith("row ")]
     assert shown == [str(i) for i in range(10, 20)]
+
+
+def test_of_many_conditions_the_worst_are_shown(result: Result) -> None:
+    sizes = [*range(1, 41)]
+    numbers = [
+        Measurement(
+            name="success", value=1 / size, unit="share", n=9, where={"size": size}
+        )
+        for size in sizes
+    ]
+    swept = replace(
+        result,
+        measurements=(*result.measurements, *numbers),
+        provenance={"plan": {"env": {"size": sizes}}},
+    )
+    group = next(one for one in forest(swept) if "by condition" in one.title)
+    assert (
+        group.title
+        == "Success rate by condition, the worst 12 of 42, % (more is better)"
+    )
+    assert group.rows[0].title == f"size{SPACE}40" and len(group.rows) == 12

@@ -10,11 +10,14 @@ from gde.numerics.stats import Interval
 from gde.reporting import wording
 from gde.reporting.wording import (
     MINUS,
+    NAME,
     SPACE,
     brief_outcome,
     counted,
+    isolated,
     listed,
     number,
+    short,
     verdict_text,
 )
 
@@ -156,3 +159,15 @@ def test_every_control_has_a_name() -> None:
 )
 def test_the_last_of_a_list_follows_an_and(texts: list[str], text: str) -> None:
     assert listed(texts) == text
+
+
+def test_a_name_from_right_to_left_is_isolated_and_a_long_one_loses_its_middle() -> (
+    None
+):
+    assert isolated("nano") == "nano"
+    assert isolated("\u05e1\u05d5") == "\u2068\u05e1\u05d5\u2069"
+    # An override that the name does not end would turn the rest of the sentence round.
+    assert isolated("a\u202eb") == "\u2068ab\u2069"
+    name = f"{'x' * 300}-0.2"
+    assert len(short(name)) == NAME and short(name).endswith("-0.2")
+    assert short(name[:NAME]) == name[:NAME]

@@ -81,6 +81,7 @@ def test_what_is_finished_is_not_run_again(
     assert [(each.done, each.total) for each in stages if each.stage == "plans"] == [
         (0, 2),
         (1, 2),
+        (2, 2),
     ]
 
 
@@ -293,6 +294,7 @@ def test_the_command_prints_the_table_and_writes_the_page(
     found = CliRunner().invoke(build_app(), ["reproduce", "corridors", *options])
     assert found.exit_code == 0, found.output
     assert "success in the short corridor" in found.stdout
-    assert "1.000 (0.750)" in found.stdout
+    assert "100 % published 75" in found.stdout
+    assert "all 2 numbers: --table markdown" in found.stderr
     assert json.loads((out / "reproduction.json").read_text())["status"] == "ok"
     assert "success in the long corridor" in (out / "reproduction.html").read_text()
