@@ -97,10 +97,15 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
     """Keep measurements of the whole run, not parts of others of the same name."""
     kept = []
     for group in grouped(measurements, lambda one: one.name).values():
+        known = {frozenset(one.where.items()) for one in group}
+        shapes = {frozenset(one.where) for one in group}
         for one in group:
             # A part shares all labels of the whole, and has more of them.
-            labels = one.where.items()
-            if not any(other.where.items() < labels for other in group):
+            fewer = [shape for shape in shapes if shape < one.where.keys()]
+            wholes = (
+                frozenset((key, one.where[key]) for key in keys) for keys in fewer
+            )
+            if known.isdisjoint(wholes):
                 kept.append(one)
     return kept
 
@@ -133,14 +138,14 @@ def by_condition(result: Result, name: str) -> list[Measurement]:
     ]
 
 
-def of_metrics(result: Result) -> list[Measurement]:
+def of_metrics(measurements: Iterable[Measurement]) -> list[Measurement]:
     """The numbers of metrics, without those of probes."""
-    return [one for one in result.measurements if Fit.of(one) is None]
+    return [one for one in measurements if Fit.of(one) is None]
 
 
 def findings(result: Result) -> list[Finding]:
     """The metrics' findings on the whole run, as declared, without test columns."""
-    groups = grouped(whole(of_metrics(result)), lambda one: one.name)
+    groups = grouped(whole(of_metrics(result.measurements)), lambda one: one.name)
     found = []
     for name in result.meanings.ordered(groups):
         measure = result.meanings[name]
@@ -286,9 +291,12 @@ def among_baselines(ours: Measurement, measure: Measure, result: Result) -> Besi
     control = ""
     rival = None
     bounds = []
-    for one in of_metrics(result):
+    # Of thousands of conditions, most numbers are of others.
+    for one in of_metrics(
+        one for one in result.measurements if one.where == ours.where
+    ):
         baseline = result.meanings[one.name]
-        if baseline.beside == ours.name and one.where == ours.where:
+        if baseline.beside == ours.name:
             if one.value is None:
                 continue
             if baseline.bound:

@@ -33,9 +33,9 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     except ModuleNotFoundError:
         raise MissingExtra("plot", ["altair"], "report") from None
 
-    numbers = [one for one in of_metrics(result) if one.name == name]
+    numbers = [one for one in of_metrics(result.measurements) if one.name == name]
     if not numbers:
-        known = {one.name for one in of_metrics(result)}
+        known = {one.name for one in of_metrics(result.measurements)}
         raise UnknownName("number", name, known)
 
     keys = (by,) if isinstance(by, str) else tuple(by)

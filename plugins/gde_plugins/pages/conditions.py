@@ -14,6 +14,8 @@ MAPPED = (2, 3)
 """Numbers of settings that make a map."""
 SHOWN = 2
 """Numbers of one headline with a map, as on the cards."""
+ROWS = 200
+"""Rows of the table by condition."""
 Whole = tuple[Measure, Measurement]
 """A measure, and its number in the whole run."""
 
@@ -66,7 +68,10 @@ def condition_table(result: Result, conditions: frozenset[str]) -> Table | None:
     rows = []
     for condition, row in cells.items():
         rows.append(Row(head=condition, hint="", cells=pick(row, columns)))
-    return table(tuple(columns.values()), rows)
+    note = ""
+    if len(rows) > ROWS:
+        note = f"The first {ROWS} of {len(rows)} rows; result.json has all."
+    return table(tuple(columns.values()), rows[:ROWS], note)
 
 
 def _headline_numbers(result: Result) -> list[Whole]:

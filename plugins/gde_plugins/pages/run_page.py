@@ -62,7 +62,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         curve = learning_curves(probe, result)
         if curve is not None:
             curves.append(picture(curve))
-    figures = breakdowns(of_metrics(result), conditions, result.meanings)
+    figures = breakdowns(of_metrics(result.measurements), conditions, result.meanings)
 
     played = films(evidence)
     script = source("page.js")

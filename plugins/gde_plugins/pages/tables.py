@@ -142,7 +142,7 @@ def tests_tables(result: Result) -> list[tuple[str, Table]]:
     A row is a thing tested, and where.
     """
     tests: dict[str, list[Measurement]] = {}
-    for one in whole(of_metrics(result)):
+    for one in whole(of_metrics(result.measurements)):
         declared = result.meanings.declared(one.name)
         if declared is not None and declared.column:
             group = declared.group or OTHERS

@@ -10,7 +10,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result, Subject
 from gde.reporting.drawing import svg
-from gde_plugins.pages.conditions import condition_maps, condition_table
+from gde_plugins.pages.conditions import ROWS, condition_maps, condition_table
 
 SIZES, KINDS = (7, 9, 11), ("none", "fog")
 MEASURES = (
@@ -130,3 +130,12 @@ def test_the_headlines_stand_in_a_table_by_condition() -> None:
         ("size\u00a011", "10.0", "100.0"),
     ]
     assert condition_table(swept({}), frozenset()) is None
+
+
+def test_thousands_of_conditions_are_told_by_the_first_rows() -> None:
+    sizes = [*range(ROWS + 5)]
+    parts = [number("success", 0.5, {"size": size}) for size in sizes]
+    result = run([number("success", 0.5, {}), *parts], {"size": sizes})
+    made = condition_table(result, frozenset({"size"}))
+    assert made is not None and len(made.groups[0].rows) == ROWS
+    assert made.note == f"The first {ROWS} of {ROWS + 5} rows; result.json has all."

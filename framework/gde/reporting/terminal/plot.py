@@ -43,7 +43,7 @@ def plot(
     def rank(row: Row) -> tuple[bool, ...]:
         # A row without a value tells only why, so it is the first to go.
         is_missing = row.beside.ours.value is None
-        is_clear = row.word not in ("worse", "unclear", "outside")
+        is_clear = row.word not in ("worse", "outside")
         return (
             row.word != "worse",
             is_missing,
