@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from causal_parts import random_network, some
+from causal_parts import joint, random_network, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +12,6 @@ from gde_plugins.meg.causal import (
     Diagram,
     chance,
     from_pgmpy,
-    joint,
     mouse,
     target_variables,
 )

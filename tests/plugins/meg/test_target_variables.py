@@ -6,7 +6,7 @@ from math import inf, log
 
 import numpy as np
 import pytest
-from causal_parts import forgetful_mouse, mdp_diagram, random_network, some
+from causal_parts import forgetful_mouse, joint, mdp_diagram, random_network, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from random_models import random_mdp, random_policy
@@ -16,7 +16,6 @@ import gde_plugins.meg.solvers.known as mdp_known
 from gde_plugins.meg.causal import (
     Diagram,
     chance,
-    joint,
     mouse,
     target_variables,
     towards_utilities,

@@ -3,7 +3,7 @@ and 4).
 """
 
 from gde_plugins.meg.causal.diagram import Diagram, Node, chance, decision, utility
-from gde_plugins.meg.causal.inference import joint
+from gde_plugins.meg.causal.functions import from_functions
 from gde_plugins.meg.causal.libraries import from_pgmpy
 from gde_plugins.meg.causal.measurement import DiagramMeg
 from gde_plugins.meg.causal.mice import mouse
@@ -21,8 +21,8 @@ __all__ = [
     "Node",
     "chance",
     "decision",
+    "from_functions",
     "from_pgmpy",
-    "joint",
     "mouse",
     "optimal",
     "target_variables",

@@ -22,22 +22,6 @@ class Factor:
     table: Floats
 
 
-def joint(diagram: Diagram, names: Sequence[str]) -> Floats:
-    """Return P(names), one axis for each name in the order given, with decisions made
-    by their policies.
-
-    Raises:
-        ValueError: a name is no variable or given twice, or a table would exceed
-        `LARGEST`.
-    """
-    diagram.check(names)
-    factors = []
-    for name, node in diagram.nodes.items():
-        if node.kind != "utility":
-            factors.append(family(diagram, name))
-    return contract(factors, names)
-
-
 def response(diagram: Diagram, names: Sequence[str]) -> Floats:
     """Return P(names || decisions): the product of all tables but the policies, summed
     over every other variable.

@@ -1,9 +1,7 @@
 """The mouse of MacDermott et al. (2024), Example 1."""
 
-import numpy as np
-
-from gde.data.mdp import Floats
-from gde_plugins.meg.causal.diagram import Diagram, chance, decision
+from gde_plugins.meg.causal.diagram import Diagram
+from gde_plugins.meg.causal.functions import from_functions
 
 
 def mouse(accuracy: float = 1.0) -> Diagram:
@@ -13,18 +11,11 @@ def mouse(accuracy: float = 1.0) -> Diagram:
     Args:
         accuracy: probability of going towards the cheese.
     """
-    sides = [0.5, 0.5]
-    # The mouse gets the cheese where S and D are equal.
-    same = np.eye(2)
-    gets = np.stack([1 - same, same], axis=-1)
-    return Diagram(
-        chance("S", sides),
-        decision("D", _towards(accuracy), ["S"]),
-        chance("T", gets, ["S", "D"]),
+    return from_functions(
+        {
+            "S": [0, 1],
+            "D": lambda S: {S: accuracy, 1 - S: 1 - accuracy},
+            "T": lambda S, D: int(S == D),
+        },
+        decisions=["D"],
     )
-
-
-def _towards(accuracy: float) -> Floats:
-    """Return the (sides, moves) policy of going to the perceived side."""
-    away = 1 - accuracy
-    return np.array([[accuracy, away], [away, accuracy]])
