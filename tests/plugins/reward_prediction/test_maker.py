@@ -175,6 +175,33 @@ def test_a_share_is_a_beginning_of_the_whole_where_worlds_are_listed(
     assert contents(share.folder).items() < contents(whole.folder).items()
 
 
+def test_worlds_that_a_variant_lists_are_for_the_tasks_of_that_variant(
+    tmp_path: Path,
+) -> None:
+    """Four tasks of two variants with two worlds each: none is used twice, and none is
+    kept for a task of the other variant.
+    """
+    variants = []
+    for folder, goals in {"x": ("a b", "b c"), "y": ("c a", "a c")}.items():
+        problems = tmp_path / folder
+        problems.mkdir()
+        variants.append({"problems": str(problems)})
+        for goal in goals:
+            text = PROBLEM.format(start=START, goal=goal)
+            (problems / f"{goal[0]}.pddl").write_text(text)
+    four = replace(
+        find_domain("blocksworld"),
+        pairs=4,
+        variants=tuple(variants),
+        instead=frozenset(),
+    )
+    built = build_domain(
+        replace(order(tmp_path / "out", n_tasks=4), domain=four), ALONE, quiet
+    )
+    assert (built.pairs, built.failures) == (4, ())
+    assert len({file.read().goal for file in find_records(tmp_path / "out")}) == 4
+
+
 def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
     nowhere = Domain(name="nowhere", title="Nowhere", pairs=3)
     wanted = Order(
