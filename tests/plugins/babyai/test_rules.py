@@ -13,10 +13,14 @@ from gde_plugins.babyai.descriptions.field_of_view import seen_cells
 from gde_plugins.babyai.worlds.generation import _maker, make_scene
 from gde_plugins.babyai.worlds.levels import (
     LEVELS,
+    MIXED,
+    MIXED_MISSIONS,
     PLAN_WORLDS,
     Release,
     environment_id,
 )
+from gde_plugins.babyai.worlds.mission import GoTo, InOrder, Open, Pickup, PutNext
+from gde_plugins.babyai.worlds.mixed import HELD_OUT
 from gde_plugins.babyai.worlds.scene import ACTIONS, FREE
 from gde_plugins.babyai.worlds.simulation import Simulation
 
@@ -132,3 +136,24 @@ def test_worlds_of_the_plan_task_have_their_size_and_distractors() -> None:
         assert len(scene.things) == distractors + 1
         assert sum(str(thing) == "red ball" for thing in scene.things) == 1
         assert {thing.color for thing in scene.things} == {"red", "grey"}
+
+
+@pytest.mark.parametrize("level", MIXED)
+def test_mixed_missions_are_of_their_kind_and_name_nothing_held_out(level: str) -> None:
+    mission, n_distractors = MIXED[level]
+    kinds = (GoTo, Pickup, Open, PutNext, InOrder)
+    wanted = (
+        {dict(zip(MIXED_MISSIONS, kinds, strict=True))[mission]}
+        if mission
+        else {*kinds}
+    )
+    scenes = [make_scene(level, seed, "3.2") for seed in range(25)]
+    assert {type(scene.mission) for scene in scenes} == wanted
+    for scene in scenes:
+        assert not any(thing in scene.text for thing in HELD_OUT)
+        is_open = isinstance(scene.mission, Open)
+        assert scene.rooms == (1, 2 if is_open else 1)
+        # A door and its key, or what the mission names.
+        n_named = 1 if isinstance(scene.mission, GoTo | Pickup) else 2
+        assert len(scene.things) == n_distractors + n_named
+    assert len({scene.identity for scene in scenes}) == len(scenes)

@@ -15,7 +15,13 @@ from minigrid.envs.babyai.core.roomgrid_level import RejectSampling
 from minigrid.envs.babyai.goto import GoToRedBallGrey
 
 from gde_plugins.babyai.worlds import mission as ours
-from gde_plugins.babyai.worlds.levels import PLAN_WORLDS, Release, environment_id
+from gde_plugins.babyai.worlds.levels import (
+    MIXED,
+    PLAN_WORLDS,
+    Release,
+    environment_id,
+)
+from gde_plugins.babyai.worlds.mixed import MixedTrainLocal
 from gde_plugins.babyai.worlds.scene import FREE, NOTHING, WALL, Scene, Thing
 
 DRAW_ROOMS: Any = RoomGrid._gen_grid
@@ -88,6 +94,10 @@ def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
             "num_dists": n_distractors,
             "max_steps": room_size**2,
         }
+    elif level in MIXED:
+        mission, n_distractors = MIXED[level]
+        level_class = MixedTrainLocal
+        settings = {"mission": mission, "n_distractors": n_distractors}
     else:
         spec = gymnasium.spec(environment_id(level))
         level_class = gymnasium.envs.registration.load_env_creator(

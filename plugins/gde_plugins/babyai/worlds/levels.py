@@ -101,7 +101,17 @@ OTHER_LEVELS = (
 )
 # fmt: on
 """Of minigrid's BabyAI levels, those that Choukrani et al. (2025) leave out."""
-LEVELS = (*PAPER_LEVELS, *OTHER_LEVELS, *PLAN_WORLDS)
+MIXED_MISSIONS = ("goto", "pickup", "open", "putnext", "pick_up_seq_go_to")
+"""The kinds of missions of MixedTrainLocal, as BALROG names them."""
+MIXED: dict[str, tuple[str, int]] = {}
+for _name, _n in (("MixedTrainLocal", 8), ("MixedTrainLocalNoDists", 0)):
+    MIXED[_name] = ("", _n)
+    for _mission in MIXED_MISSIONS:
+        MIXED[f"{_name}-{_mission}"] = (_mission, _n)
+"""The level of Carta et al. (2023), and without distractors as in BALROG (Paglieri et
+al. 2025): its kind of mission, empty for any, and the number of distractors.
+"""
+LEVELS = (*PAPER_LEVELS, *OTHER_LEVELS, *PLAN_WORLDS, *MIXED)
 """Runs keep the place of a level: in another order, metrics need another version."""
 OFFICIAL_SEEDS = (
     2,
