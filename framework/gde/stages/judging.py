@@ -103,6 +103,15 @@ class Judge:
         return optimum
 
 
+def gained(before: float, after: float, reward: float) -> float:
+    """The change of the certified value in a step; with its reward, where the value is a
+    return to earn.
+
+    A value below 0 is a cost that is left, of which a good step takes something away.
+    """
+    return after - before + (reward if before > 0 else 0.0)
+
+
 def _check_names(mdp: TabularMDP, actions: Collection[str] | None) -> None:
     if mdp.actions and (actions is None or set(mdp.actions) <= set(actions)):
         return

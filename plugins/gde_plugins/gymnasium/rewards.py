@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 from gde.data.observation import Observation, Outcome
 from gde.parts.environment import Environment
 from gde.runs.judging import AskedReward
-from gde.stages.judging import Judge
+from gde.stages.judging import Judge, gained
 
 Reward = Literal["environment", "success", "progress"] | AskedReward
 """The environment's own; what a step adds to success, or to the certified value; or what
@@ -57,15 +57,6 @@ class _Success:
     def of(self, _: str, outcome: Outcome) -> float:
         before, self._before = self._before, outcome.success or 0.0
         return self._before - before
-
-
-def gained(before: float, after: float, reward: float) -> float:
-    """The change of the certified value in a step; with its reward, where the value is a
-    return to earn.
-
-    A value below 0 is a cost that is left, of which a good step takes something away.
-    """
-    return after - before + (reward if before > 0 else 0.0)
 
 
 class _Progress:

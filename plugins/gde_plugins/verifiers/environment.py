@@ -25,9 +25,8 @@ from gde.request.settings import build
 from gde.runs.judging import AskedReward
 from gde.stages.episode import admitted, advance, begin_world
 from gde.stages.hosting import Host
-from gde.stages.judging import Judge, Moment
+from gde.stages.judging import Judge, Moment, gained
 from gde.stages.rollout import world_seed
-from gde_plugins.gymnasium.rewards import gained
 
 Reward = Literal["success", "optimal", "progress"] | AskedReward
 CERTIFIED = ("optimal", "progress")
