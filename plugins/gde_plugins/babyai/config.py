@@ -102,6 +102,8 @@ class PrompterConfig:
     """The question only, with 3 solved questions of other worlds, with a chain of
     thought, or with a tree of thoughts (Choukrani et al. 2025, section 5.1).
     """
+    actions: Literal["text", "json"] = "text"
+    """Form of an answer: as the question asks, or that as a text in a JSON object."""
     temperature: Annotated[float, Interval(ge=0, le=2)] = 1.0
     """Sampling temperature; 0 takes the likeliest token."""
     top_p: Annotated[float, Interval(gt=0, le=1)] = 1.0

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval, MinLen
 
 from gde.data.completion import Effort
+from gde.errors import ConfigError
 from gde.offers import GeneralModelName
+from gde_plugins.reward_judge.prompts import Form
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +21,8 @@ class JudgeConfig:
     """Let the judge keep a summary, and show it only that and the last step."""
     thinking: bool = False
     """Ask for reasoning before the score instead of the score alone."""
+    form: Form = "text"
+    """Form of an answer: a line with the score, or a JSON object with it."""
     effort: Effort = "low"
     """Reasoning effort of a model with built-in reasoning."""
     repairs: Annotated[int, Ge(0)] = 2
@@ -31,3 +35,9 @@ class JudgeConfig:
     """Sampling temperature; 0: greedy."""
     max_tokens: Annotated[int, Ge(1)] = 2048
     """Maximum length of an answer, reasoning included."""
+
+    def __post_init__(self) -> None:
+        if self.form == "json" and self.memory:
+            raise ConfigError(
+                "judge.form: wanted text, in which a judge with a memory writes its belief; got 'json'"
+            )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.data.completion import AnswerForm, ChatRequest, Completion, Message, Sampling
 from gde.data.observation import OBJECTIVE
 from gde.data.reward import Rewards
 from gde.data.transcript import Step, Transcript
@@ -47,10 +47,13 @@ class Judge:
     ) -> Rewards:
         memory = "with memory" if self.config.memory else "without memory"
         thinking = "with thinking" if self.config.thinking else "no thinking"
+        how = f"{memory}, {thinking}, effort {self.config.effort}"
+        if self.config.form == "json":
+            how += ", answers in JSON"
         return Rewards(
             values=np.array([] if failure else scores, dtype=np.float64),
             failure=failure,
-            made_by=f"language model {self.config.model}, {memory}, {thinking}, effort {self.config.effort}",
+            made_by=f"language model {self.config.model}, {how}",
             counts={name: n for name, n in counts.items() if n},
         )
 
@@ -91,7 +94,11 @@ class _Hearing:
                 )
             else:
                 question = ask(
-                    self.goal, self.steps[: index + 1], None, config.thinking
+                    self.goal,
+                    self.steps[: index + 1],
+                    None,
+                    config.thinking,
+                    config.form,
                 )
 
             reason = await self._score(question)
@@ -123,7 +130,7 @@ class _Hearing:
                 reason = str(error)
                 # JSON and servers can spell lone surrogates, which no tokenizer takes.
                 shown = answer[:SHOWN].encode("utf-8", "replace").decode()
-                messages = again(question, shown, reason)
+                messages = again(question, shown, reason, self.by.config.form)
             else:
                 self._remember(answer)
                 return ""
@@ -143,7 +150,11 @@ class _Hearing:
         )
         seed = derive(self.by.seed, "judge", attempt)
         request = ChatRequest(
-            messages=messages, seed=seed, sampling=sampling, effort=config.effort
+            messages=messages,
+            seed=seed,
+            sampling=sampling,
+            effort=config.effort,
+            form=AnswerForm(kind="json") if config.form == "json" else None,
         )
         try:
             return await self.by.model.complete(request)

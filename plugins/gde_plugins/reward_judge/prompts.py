@@ -1,10 +1,12 @@
 """What the judge is asked (Shen et al. 2026, appendix C.3), in our words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from gde.data.completion import Message
 from gde.data.transcript import Step
 
+Form = Literal["text", "json"]
 NOTHING = "None"
 TAGS = ("GOAL", "ACTION", "STATE", "BELIEF")
 
@@ -19,11 +21,19 @@ AT_LENGTH = (
 )
 KEEP = """Keep a short summary of the world and of what is reached, for you will see it again instead of the past: \
 write it after "belief:"."""
-FORM = 'End with one line of the form "score: NUMBER", with a number from 0 to 1.'
+FORMS: Mapping[Form, str] = {
+    "text": 'End with one line of the form "score: NUMBER", with a number from 0 to 1.',
+    "json": """Write nothing but a JSON object {"reasoning": "...", "score": NUMBER} with a number from 0 to 1; the \
+reasoning may be left out.""",
+}
 
 
 def ask(
-    goal: str, steps: Sequence[Step], belief: str | None, thinking: bool
+    goal: str,
+    steps: Sequence[Step],
+    belief: str | None,
+    thinking: bool,
+    form: Form = "text",
 ) -> tuple[Message, ...]:
     """How far the agent is after these steps.
 
@@ -31,7 +41,7 @@ def ask(
         goal: what is asked for. steps: everything so far, or for a judge with a memory
         the last step. belief: what it wrote down the last time, empty the first time;
         None for a judge without a memory. thinking: whether it is to reason in its
-        answer.
+        answer. form: of its answer.
     """
     told = [_tagged("GOAL", goal)]
     if belief is not None:
@@ -43,15 +53,17 @@ def ask(
     how = [
         AT_LENGTH if thinking else BRIEFLY,
         *([KEEP] if belief is not None else []),
-        FORM,
+        FORMS[form],
     ]
     content = "\n".join(told) + "\n\n" + " ".join(how)
     return Message(role="system", content=ROLE), Message(role="user", content=content)
 
 
-def again(asked: tuple[Message, ...], answer: str, reason: str) -> tuple[Message, ...]:
+def again(
+    asked: tuple[Message, ...], answer: str, reason: str, form: Form
+) -> tuple[Message, ...]:
     """The same question after an answer without a score."""
-    complaint = f"That has no score: {reason}. {FORM}"
+    complaint = f"That has no score: {reason}. {FORMS[form]}"
     return (
         *asked,
         Message(role="assistant", content=answer or NOTHING),

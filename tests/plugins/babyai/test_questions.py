@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from asking import environment, episode, measured
@@ -319,6 +320,28 @@ def test_the_prompter_hands_the_whole_answer_on(prompting: str) -> None:
     if prompting == "few_shot":
         assert one.turns[0].observation.text not in heard[0]
         assert "The agent's final state is: ((" in heard[1]
+
+
+@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize("prompting", ["few_shot", "cot"])
+def test_an_answer_in_json_is_read_in_both_ways(task: str, prompting: str) -> None:
+    world = KINDS[task](make_scene(LEVELS[task], 2, "3.0"))
+    heard: list[Any] = []
+
+    def answer(request: Any) -> str:
+        heard.append(request)
+        return json.dumps({"reasoning": "left, or right", "answer": world.solution})
+
+    config = PrompterConfig(prompting=prompting, actions="json")  # type: ignore[arg-type]
+    context = PlainContext(models={"nano": PlantedModel(script=answer)})
+    one = episode(task, LEVELS[task], 2, Prompter(config, context))
+    assert one.final_state is not None
+    scores: Any = one.final_state.facts["scores"]
+    assert scores["score"] == scores["published"]["score"] == 1.0
+    assert heard[0].form.kind == "json"
+    solved = [each for each in heard[0].messages if each.role == "assistant"]
+    assert len(solved) == (3 if prompting == "few_shot" else 0)
+    assert all(json.loads(each.content)["answer"] for each in solved)
 
 
 def test_a_world_that_cannot_be_asked_about_is_a_row_with_its_reason() -> None:

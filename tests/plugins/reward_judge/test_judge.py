@@ -75,6 +75,25 @@ def test_a_judge_with_memory_is_shown_what_it_believed_and_the_last_step() -> No
     assert trace.counts == {"no belief, kept": 2}
 
 
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_score_is_asked_for_and_read_in_either_form(form: str) -> None:
+    model = AnsweringModel(["well", '{"reasoning": "not 0.9", "score": 0.25}'])
+    found = judged(model, episode("A mug."), form=form)
+    assert found.values.tolist() == [0.25]
+    assert found.made_by.endswith("in JSON") == (form == "json")
+    first, second = model.asked
+    is_json = first.form is not None and first.form.kind == "json"
+    assert is_json == (form == "json") and second.form == first.form
+    for request in model.asked:
+        told = request.messages[-1].content
+        assert ("JSON object" in told) == is_json != ("one line" in told)
+
+
+def test_a_belief_has_no_place_in_an_object() -> None:
+    with pytest.raises(ConfigError, match=r"judge\.form: wanted text"):
+        JudgeConfig(model="m", form="json", memory=True)
+
+
 def test_thinking_changes_what_is_asked_for_and_nothing_else() -> None:
     plain, thinking = AnsweringModel(["score: 0.5"]), AnsweringModel(["score: 0.5"])
     judged(plain, episode("A mug."))

@@ -1,9 +1,10 @@
 """A language model prompted in four ways (Choukrani et al. 2025, section 5.1)."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from gde.data.answer import read_silence
-from gde.data.completion import ChatRequest, Completion, Message, Sampling
+from gde.data.completion import AnswerForm, ChatRequest, Completion, Message, Sampling
 from gde.data.observation import Observation
 from gde.data.trajectory import Decision
 from gde.errors import GdeError
@@ -29,14 +30,22 @@ WAYS: Mapping[str, str] = {
     ),
 }
 """The instructions after the question."""
+KEY = "answer"
+IN_JSON = f"""Write nothing but a JSON object {{"reasoning": "...", "{KEY}": "..."}}. The text under "{KEY}" has the \
+form that is asked for; the reasoning may be left out."""
 
 
 class Prompter:
-    """Passes on the whole answer, which the question parses."""
+    """Passes on the answer, which the question parses."""
 
     def __init__(self, config: PrompterConfig, context: Context) -> None:
         self._config = config
         self._model = context.model(config.model)
+        self._way = WAYS[config.prompting]
+        self._form: AnswerForm | None = None
+        if config.actions == "json":
+            self._way += f" {IN_JSON}"
+            self._form = AnswerForm(kind="json")
 
     def begin(self, brief: Brief) -> None:
         self._seed = brief.seed
@@ -44,7 +53,9 @@ class Prompter:
         world = brief.environment
         is_few_shot = self._config.prompting == "few_shot"
         if is_few_shot and isinstance(world, QuestionEnvironment):
-            self._examples = [*world.examples(N_EXAMPLES)]
+            for question, solution in world.examples(N_EXAMPLES):
+                written = json.dumps({KEY: solution}) if self._form else solution
+                self._examples.append((question, written))
 
     async def act(self, observation: Observation) -> Decision:
         if observation.actions is not None:
@@ -53,7 +64,8 @@ class Prompter:
             )
         config = self._config
         request = ChatRequest(
-            messages=messages(observation.text, WAYS[config.prompting], self._examples),
+            messages=messages(observation.text, self._way, self._examples),
+            form=self._form,
             seed=derive(self._seed, "turn", 0),
             effort=config.effort,
             sampling=Sampling(
@@ -85,4 +97,14 @@ def _decided(completion: Completion) -> Decision:
     nothing = read_silence(completion)
     if nothing:
         return nothing.decision(completion)
-    return Decision.act(completion.text, completion)
+    return Decision.act(_unwrapped(completion.text), completion)
+
+
+def _unwrapped(text: str) -> str:
+    """The answer in an object of the form asked for, else the whole text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    answer = found.get(KEY) if isinstance(found, dict) else None
+    return answer if isinstance(answer, str) else text
