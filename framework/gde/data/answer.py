@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gde.data.action_names import meant
-from gde.data.answer_parts import LEFT_OPEN
+from gde.data.answer_parts import LEFT_OPEN, chosen
 from gde.data.answer_rules import (
     CONDITION,
     KEY,
@@ -176,7 +176,8 @@ def read_freely(
         otherwise: the reason for an answer that names no action.
         rules: the rules that may read it.
     """
-    text = (completion.text if actions is None else own(completion.text)).strip()
+    text = completion.text if actions is None else chosen(own(completion.text))
+    text = text.strip()
     refused = bool(REFUSAL.match(text))
     cut = completion.finish == "length"
     if cut and not ends_with_object(text):

@@ -59,7 +59,7 @@ MOST_LINES = 200
 """Lines at the end that may be a list."""
 OPTION = re.compile(
     r"(?:\b(?i:option|alternative|variant|possibility|candidate|plan|choice)[ \t]+|^[ \t]*(?=[A-H]))"
-    r"([A-Z]|\d{1,2})[ \t]*[:.)][ \t\n]+",
+    r"([A-Z]|\d{1,2})(?:[ \t]*[:.)][ \t\n]+|[ \t]+is:?[ \t]+(?=[A-Z(\"'\d]))",
     re.MULTILINE,
 )
 """The label of one of several conclusions."""
@@ -128,15 +128,24 @@ def standing(text: str) -> str:
     """
     if text.startswith("{"):
         return _member(text)
-    choice = CHOICE.search(text, max(0, len(text) - CHOOSING))
-    parts = OPTION.split(text[: choice.start()] if choice else text)
-    options: dict[str, str] = dict(zip(parts[1::2], parts[2::2], strict=True))
-    if choice and options:
-        return options.get(choice[1], "").strip(" \t\n;")
-    if len(options) > 1:
-        # What follows them may conclude.
+    text = chosen(text)
+    parts = OPTION.split(text)
+    if len({*parts[1::2]}) > 1:
+        # What follows the options may conclude.
         text = parts[-1].partition("\n\n")[2]
     return "" if LEFT_OPEN.search(text) else text
+
+
+def chosen(text: str) -> str:
+    """The option that an answer chooses of those that it declares; nothing where it
+    declares no such one, and the whole answer where it chooses none.
+    """
+    choice = CHOICE.search(text, max(0, len(text) - CHOOSING))
+    if choice is None:
+        return text
+    parts = OPTION.split(text[: choice.start()])
+    options: dict[str, str] = dict(zip(parts[1::2], parts[2::2], strict=True))
+    return options.get(choice[1], "").strip(" \t\n,;") if options else text
 
 
 def _member(text: str) -> str:

@@ -78,6 +78,7 @@ PLEASANTRY = re.compile(
 )
 LAST_HEADING = re.compile(r"^[ \t]*####[ \t]+(?=[^\n]+\s*\Z)", re.MULTILINE)
 """Before the answer, as in GSM8K."""
+NOTE = re.compile(r"<!--.*?-->", re.DOTALL)
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w-]*[ \t]*$", re.MULTILINE)
 HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]+([^\n]*?)[ \t*:]*|\*\*([A-Za-z' ]+?)[ :]*\*\*[ :]*)$",
@@ -135,7 +136,7 @@ def plain(text: str) -> str:
     """
     text = own(text).rpartition("</think>")[2][-LONGEST:]
     text = without_latex(unescape(text))
-    text = TAG.sub("", BREAK.sub("\n", CELL.sub(" | ", text)))
+    text = TAG.sub("", BREAK.sub("\n", CELL.sub(" | ", NOTE.sub("", text))))
     text = FIELD.sub(lambda found: "\n" if found[1] else f"\n{found[2]}: ", text)
     text = EMOJI.sub("", ROMAN.sub("1. ", text))
     text = LAST_HEADING.sub("answer: ", text)

@@ -56,7 +56,14 @@ TOKEN = re.compile(
     re.IGNORECASE,
 )
 HASH = re.compile(r"^[ \t]*#+[ \t]+[^\n(<]*$", re.MULTILINE)
-BECAUSE = re.compile(r",?\s+(?:because|since|so that)\b[^\n]*", re.IGNORECASE)
+BECAUSE = re.compile(r"(?:,?\s+|\s*\()(?:because|since|so that)\b[^\n]*", re.IGNORECASE)
+WRITTEN = re.compile(r"\b(?:GoNextTo|Open|Close|Drop|Pickup)Subgoal\b", re.IGNORECASE)
+"""A subgoal as the question writes it."""
+THING = re.compile(
+    r"[,(]\s*(?:the )?(?:(?:red|green|blue|purple|yellow|gr[ea]y) )?(?:ball|box|key|door)\s*(?=\))",
+    re.IGNORECASE,
+)
+"""What stands at a place, in brackets."""
 SURENESS = re.compile(r"[\[(]\s*\d+\s*%[^\])]*[\])]")
 CASE = re.compile(
     r"^[ \t]*(?:if|otherwise|else)\b[^\n]*:[ \t]*$", re.MULTILINE | re.IGNORECASE
@@ -85,8 +92,9 @@ def read_decomposed(answer: str) -> tuple[Step, ...] | None:
             return found
     for part in remaining(text):
         if found := _beginning(part):
-            others = text.replace(part, "").splitlines()
-            is_part = is_only_part(part, text, TOLD_IN) or any(map(_steps, others))
+            others = text.replace(part, "")
+            is_more = WRITTEN.search(others) or any(map(_steps, others.splitlines()))
+            is_part = is_only_part(part, text, TOLD_IN) or is_more
             return None if is_part else found
     return None
 
@@ -109,8 +117,9 @@ def _beginning(part: str) -> tuple[Step, ...] | None:
     is_list = True
     for line in filter(str.strip, part.splitlines()):
         found = _steps(line)
-        # Nothing within a list is left out.
-        if (found and not is_list) or (steps and OTHERWISE.match(line)):
+        # Nothing of a list is left out.
+        is_missed = found is None and WRITTEN.search(line)
+        if (found and not is_list) or (steps and OTHERWISE.match(line)) or is_missed:
             return None
         is_list = is_list and found is not None
         steps += found or ()
@@ -121,7 +130,7 @@ def _beginning(part: str) -> tuple[Step, ...] | None:
 def _steps(region: str) -> tuple[Step, ...] | None:
     """The subgoals of a text that says nothing else; None where it does, or has none."""
     text = without_comments(region)
-    for aside in (BECAUSE, SURENESS):
+    for aside in (BECAUSE, SURENESS, THING):
         text = aside.sub("", text)
     if UNSURE.search(text):
         return None
