@@ -32,11 +32,6 @@ STYLE: Mapping[str, Json] = {
 BLUE = "#2b7fc4"
 NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """The characters that XML 1.0 forbids: vl_convert ends the process when it gets one."""
-TOLD = "cell"
-"""The `ariaRoleDescription` of marks whose description is shown under the mouse."""
-DESCRIBED = re.compile(
-    rf'<path aria-label="([^"]*)"([^>]* aria-roledescription="{TOLD}"[^>]*)/>'
-)
 
 
 def svg(figure: Figure) -> str:
@@ -60,9 +55,6 @@ def svg(figure: Figure) -> str:
     except ValueError as error:
         said = " ".join(str(error).split())
         raise GdeError(f"figure {figure.title!r} cannot be drawn: {said}") from error
-
-    # Vega describes a mark to screen readers alone; a title is for both.
-    drawn = DESCRIBED.sub(r"<path\2><title>\1</title></path>", drawn)
 
     # Inline SVG needs no namespaces.
     drawn = re.sub(r' xmlns(:\w+)?="[^"]*"', "", drawn)

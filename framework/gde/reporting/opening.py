@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import shorten
 
 from gde.data.result import FEW_WORLDS, READABLE, Result
-from gde.reporting.wording import inline, quantity
+from gde.reporting.wording import inline, quantity, short
 
 SENTENCE = re.compile(r"(?<=\.)\s")
 LIMIT = 60
@@ -45,7 +45,7 @@ def answers_limit(results: Mapping[str, Sequence[Result]]) -> Iterator[str]:
         shares[name] = sum(one.subject.unusable for one in runs) / max(turns, 1)
     worst = max(shares, key=shares.__getitem__, default="")
     if 0 < shares.get(worst, 0) <= 1 - READABLE:
-        of = f" of {worst}" if len(results) > 1 else ""
+        of = f" of {short(worst)}" if len(results) > 1 else ""
         yield f"{quantity(shares[worst], 'share', 0)} of answers{of} unusable"
 
 

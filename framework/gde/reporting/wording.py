@@ -204,18 +204,6 @@ def certainty(verdict: Verdict) -> str:
     return outside if verdict.draws >= MANY else f"{outside}, assumed to be normal"
 
 
-def brief_outcome(verdict: Verdict | None) -> str:
-    """The outcome of a test in a cell of a table, e.g. "worse, p 0.02"."""
-    if verdict is None or verdict.p is None:
-        return "not tested"
-    sure = f"p{SPACE}{number(verdict.p, 'probability')}"
-    if verdict.outside is not None:
-        sure = f"outside all {verdict.draws}"
-        if verdict.outcome == "none":
-            return "no difference"
-    return f"worse, {sure}" if verdict.outcome == "worse" else sure
-
-
 def _power_text(verdict: Verdict, unit: str) -> str:
     """What a test without a finding would have found."""
     if verdict.detectable is None:

@@ -12,7 +12,6 @@ from gde.reporting.wording import (
     MINUS,
     NAME,
     SPACE,
-    brief_outcome,
     counted,
     isolated,
     listed,
@@ -119,29 +118,6 @@ def test_few_draws_are_said_to_be_assumed_to_be_normal(
     """Outside of 19 one more lies in one of twenty cases, whatever they are drawn from."""
     found = replace(DRAWN, control=control, draws=draws)
     assert words(verdict_text(found, "bits")).endswith(f"[1.00, 4.00], {told}")
-
-
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        (ONCE, "p 0.010"),
-        (replace(ONCE, p=0.0001), "p < 0.001"),
-        (replace(ONCE, outcome="worse"), "worse, p 0.010"),
-        (replace(ONCE, outcome="different"), "p 0.010"),
-        (NOTHING, "p 0.200"),
-        (DRAWN, "outside all 19"),
-        (replace(DRAWN, draws=7), "outside all 7"),
-        (replace(DRAWN, outcome="worse"), "worse, outside all 19"),
-        (DRAWN_NOTHING, "no difference"),
-        (replace(DRAWN, p=0.2, outcome="none"), "no difference"),
-        (replace(DRAWN, p=None, outcome="untested", outside=None), "not tested"),
-        (None, "not tested"),
-    ],
-)
-def test_a_cell_has_the_outcome_of_a_test_in_short(
-    found: Verdict | None, told: str
-) -> None:
-    assert words(brief_outcome(found)) == told
 
 
 def test_a_control_that_was_drawn_and_shows_nothing_has_no_p_value() -> None:

@@ -37,7 +37,9 @@ SENTENCE = 2
 MODELS = 3
 """Lines of the finding and of models that were asked, together."""
 RANKED = 8
-"""Variants of the ranking that are shown."""
+"""The most variants of the ranking that are shown."""
+AROUND = 7
+"""Lines above and below the variants of the ranking, empty ones included."""
 RANK = "10 "
 """As wide as the widest rank."""
 LEAST = 16
@@ -59,7 +61,8 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     for text in told.notes[:RANKED]:
         top += wrapped(text, SENTENCE, indent="  ", width=width)
     if ranked is not None:
-        top += ["", *_ranking(ranked, width)]
+        n_shown = min(RANKED, max(HEIGHT - BELOW - len(top) - AROUND, 1))
+        top += ["", *_ranking(ranked, width, n_shown)]
 
     room = HEIGHT - BELOW - len(top) - SPARE
     others = side_by_side(found, ranked.measure.name if ranked else "")
@@ -79,9 +82,9 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     return plain([*top, *([""] if drawn else []), *drawn, "", *below])
 
 
-def _ranking(ranked: Ranking, width: int) -> list[str]:
+def _ranking(ranked: Ranking, width: int, n_shown: int) -> list[str]:
     """The table under its title; columns that say nothing are left out."""
-    shown = ranked.lines[:RANKED]
+    shown = ranked.lines[:n_shown]
     columns = [*HEADS]
     note = ""
     if ranked.asks_models:

@@ -12,7 +12,7 @@ REASON = 24
 """The most columns of a control, an interval, or the reason why there is none."""
 SHOWN = 12
 """The most rows; those that are worse than their control are never left out."""
-PLOT = (21, 49)
+PLOT = (17, 49)
 """The fewest and the most columns of an axis."""
 CONTROLS = 80
 """The least width of a screen that shows controls."""
