@@ -40,6 +40,8 @@ from gde_plugins.viewer.episodes import COLUMNS, Row, episodes_of, shown
 HOSTS = ["127.0.0.1", "localhost"]
 TOKEN = "token"
 """The parameter of an address with the token."""
+HEADER = "<header>"
+BACK = '<p class="kicker"><a href="/">runs</a></p>'
 TURNS = 50
 """Turns in one answer to a live page."""
 RUNS = 1000
@@ -184,7 +186,7 @@ class Pages:
             return self._page("live", state=state(name, path), live=True)
 
         # A run that was resumed has a newer result, and needs another page.
-        return HTMLResponse(self._report(path, result.stat().st_mtime_ns))
+        return _shown(self._report(path, result.stat().st_mtime_ns))
 
     def live(self, request: Request) -> Response:
         """The progress of a run and its turns after `after`, as JSON."""
@@ -236,21 +238,20 @@ class Pages:
         # Runs that share no world still have numbers to look at.
         found = compare_runs({a: path_a, b: path_b}, self._catalogue)
         links = {name: f"/run/{quote(name)}" for name in found.runs}
-        return HTMLResponse(contest_page(found, links, self._catalogue))
+        return _shown(contest_page(found, links, self._catalogue))
 
     def contest(self, request: Request) -> Response:
         """All variants of a contest side by side."""
         name = request.path_params["name"]
         found = read_contest(self._group(name, "contest"), self._catalogue)
-        return HTMLResponse(
-            contest_page(found, _links(name, found.results), self._catalogue)
-        )
+        links = _links(name, found.results)
+        return _shown(contest_page(found, links, self._catalogue))
 
     def study(self, request: Request) -> Response:
         """The page of a study or profile as it was written."""
         name = request.path_params["name"]
         found = read_study(self._group(name, "study"))
-        return HTMLResponse(study_page(found, _links(name, found.results)))
+        return _shown(study_page(found, _links(name, found.results)))
 
     def _group(self, name: str, kind: str) -> Path:
         for run, path in library(self._root).items():
@@ -283,6 +284,11 @@ class Pages:
 def _episodes_of(name: str, path: Path, _: float) -> tuple[Row, ...]:
     """The episodes of a run; the age of its record is part of the cache's key."""
     return episodes_of(name, path)
+
+
+def _shown(page: str) -> HTMLResponse:
+    """A page that was made for a file, with the way back to the list."""
+    return HTMLResponse(page.replace(HEADER, HEADER + BACK, 1))
 
 
 def _links(group: str, runs: Iterable[str]) -> dict[str, str]:

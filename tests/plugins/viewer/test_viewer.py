@@ -96,6 +96,8 @@ def test_variants_of_a_contest_stand_together_with_their_page(
     assert client.get("/").text.count('href="/contest/contest"') == 1
     page = client.get("/contest/contest").text
     assert 'href="/run/contest/scripted"' in page and "2 variants" in page
+    for shown in (page, client.get("/run/contest/scripted").text):
+        assert '<header><p class="kicker"><a href="/">runs</a></p>' in shown
     for unknown in ("begun", "contest/random", "..%2fcontest", ""):
         assert client.get(f"/contest/{unknown}").status_code == 404
 
