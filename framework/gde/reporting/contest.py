@@ -21,6 +21,7 @@ from gde.reporting.forest import Group, on_axes, row_of
 from gde.reporting.opening import Opening, answers_limit, record_limits, worlds_limit
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
+    NAME,
     bounds,
     difference_quantity,
     inline,
@@ -146,7 +147,9 @@ def opening(found: Comparison) -> Opening:
     """Who leads, after the shares of readable answers where these limit it, and what
     limits that.
     """
-    rates = readable_rates({name: one.subject for name, one in found.results.items()})
+    rates = readable_rates(
+        {short(name): one.subject for name, one in found.results.items()}
+    )
     first = next(iter(found.results.values())).subject
     variants = plural(len(found.results), "variant")
     worlds = plural(first.worlds, "world")
@@ -212,10 +215,11 @@ def _named(variants: Sequence[Ranked]) -> str:
 
 
 def _counted(variants: Sequence[Ranked]) -> str:
-    """The names of up to three variants, or the number of more."""
-    if len(variants) > LISTED:
+    """The names of up to three variants, or the number of more or of long ones."""
+    names = listed([short(one.variant) for one in variants])
+    if len(variants) > LISTED or len(names) > 2 * NAME:
         return f"{len(variants)} variants"
-    return listed([short(one.variant) for one in variants])
+    return names
 
 
 def own_verdicts(found: Comparison) -> list[str]:

@@ -62,6 +62,19 @@ MARKED = (MISSED, UNUSABLE, STRAYED, DECODED)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Still:
+    """An episode as print shows it: its map where it went wrong, else at the start."""
+
+    picture: str
+    """Markup made by this package."""
+    caption: str
+
+
+Ranked = tuple[bool, int, Still]
+"""Whether it reached the goal, less its wrong turns, and the still."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Films:
     """The data of the player."""
 
@@ -73,6 +86,8 @@ class Films:
     """The legend of all pictures."""
     intro: str
     """Which episodes they are."""
+    stills: tuple[Still, ...]
+    """The worst, the middle and the best film that is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +142,7 @@ def pack(
     """
     packed: list[str] = []
     marks: set[str] = set()
+    shown: list[Ranked] = []
     for film in played:
         text = json.dumps(film, ensure_ascii=False)
         room -= len(text)
@@ -136,6 +152,7 @@ def pack(
             break
         packed.append(text)
         marks.update(film["marks"])
+        shown += _still(film)
     if not packed:
         return None
 
@@ -150,7 +167,28 @@ def pack(
         marks=tuple(mark for mark in filters if mark in marks),
         legend={meaning: keys[meaning] for meaning in order},
         intro=intro(len(packed)),
+        stills=_typical(shown),
     )
+
+
+def _still(film: Mapping[str, Any]) -> list[Ranked]:
+    """A film with its rank, the worst first; empty where it has no picture."""
+    wrong = [
+        turn
+        for turn in film["turns"]
+        if turn.get("verdict") in (STRAY_TURN, UNUSABLE_TURN)
+    ]
+    first = (wrong or film["turns"])[0]
+    if "truth" not in first:
+        return []
+    still = Still(picture=first["truth"], caption=f"{film['key']}: {film['outcome']}.")
+    return [(MISSED not in film["marks"], -len(wrong), still)]
+
+
+def _typical(shown: Sequence[Ranked]) -> tuple[Still, ...]:
+    ranked = [still for *_, still in sorted(shown, key=lambda one: one[:2])]
+    places = {0, len(ranked) // 2, len(ranked) - 1} if ranked else set()
+    return tuple(ranked[place] for place in sorted(places))
 
 
 def episode_table(evidence: Evidence) -> Table:

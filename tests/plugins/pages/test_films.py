@@ -175,3 +175,15 @@ def test_long_texts_are_cut_and_say_so(evidence: Evidence) -> None:
         films(replace(evidence, trajectories=(replace(first, turns=(turn,)),)))
     )
     assert film["turns"][0]["shown"].endswith("(4996000 more characters)")
+
+
+def test_print_shows_the_worst_the_middle_and_the_best_episode(
+    evidence: Evidence,
+) -> None:
+    made = films(evidence)
+    assert made is not None
+    assert len(made.stills) == 3
+    assert all(one.picture.startswith("<svg") for one in made.stills)
+    worst, _, best = (one.caption for one in made.stills)
+    assert ": did not reach the goal" in worst
+    assert ": reached the goal after" in best and best.count("turn ") == 0
