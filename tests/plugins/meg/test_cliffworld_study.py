@@ -87,10 +87,25 @@ def test_known_utility_of_erring_policies() -> None:
     assert [round(tenths[i], 2) for i in (2, 3, 4)] == [printed[i] for i in (2, 3, 4)]
     assert [round(tenths[i], 1) for i in (0, 1)] == printed[:2]
     assert all("ten times too small" in row.source for row in rows)
-    # From .4 on the table leaves out the digits after the last, without rounding.
-    for row, tenth in zip(rows[3:], tenths[3:], strict=True):
-        digits = 2 if row.quantity in {"eps = 0.4", "eps = 0.5", "eps = 0.6"} else 3
-        assert floor(tenth * 10**digits) / 10**digits == row.paper
+
+
+def test_the_printed_rows_from_epsilon_4_on_are_cut_off() -> None:
+    """Cut off at its last printed digit, a tenth is what is printed, by either rule;
+    rounded, it is not.
+    """
+    rows = table("Known utility, erring policy, error probability eps")[3:]
+    digits = (2, 2, 2, 3, 3, 3)
+    printed = [row.paper for row in rows]
+    tenths = values([row.others[TENTH] for row in rows])
+    for exact in (tenths, [value / 10 for value in values([row.ours for row in rows])]):
+        units = [10**n for n in digits]
+        cut = [floor(x * unit) / unit for x, unit in zip(exact, units, strict=True)]
+        assert cut == pytest.approx(printed, abs=1e-9)
+        rounded = [round(x, n) for x, n in zip(exact, digits, strict=True)]
+        off = [
+            row.quantity for row, x in zip(rows, rounded, strict=True) if x != row.paper
+        ]
+        assert off == ["eps = 0.6", "eps = 0.8"]
 
 
 def test_unknown_utility_of_erring_policies() -> None:
