@@ -15,6 +15,7 @@ from gde.testing.metric import check_metric as check_metric
 from gde.testing.offer import check_offer as check_offer
 from gde.testing.plugins import check_plugin as check_plugin
 from gde.testing.probe import check_probe as check_probe
+from gde.testing.reader import check_reader as check_reader
 from gde.testing.reporter import check_reporter as check_reporter
 from gde.testing.reproduction import check_reproduction as check_reproduction
 from gde.testing.reward_model import check_reward_model as check_reward_model

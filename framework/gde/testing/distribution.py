@@ -4,7 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
@@ -38,6 +38,7 @@ from gde.testing.language_model import check_language_model, check_served
 from gde.testing.metric import check_facts, check_metric
 from gde.testing.plugins import check_plugin
 from gde.testing.probe import check_probe
+from gde.testing.reader import check_reader
 from gde.testing.reporter import check_reporter
 from gde.testing.reproduction import check_reproduction
 from gde.testing.reward_model import (
@@ -61,6 +62,10 @@ NOT_OF_WORLDS = frozenset(
 """What agents need from other parts than the environment. The kit's model gives it."""
 FREE_TEXT = ("an answer",)
 """The action tried where an environment lists none."""
+LARGE = 10_000_000
+"""Bytes of files of which no damaged copies are tried."""
+DAMAGED = 30
+"""Copies that are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +166,8 @@ def check_part(
 
     if kind == "environment":
         check_environment(make, actions=FREE_TEXT, gives=offer.gives)
-    elif kind == "agent":
+        return _check_files(offer, config)
+    if kind == "agent":
         check_agent(make, environment=_world_for(entry, config, catalogue))
     elif kind == "language_model":
         _check_model(make, offer)
@@ -174,6 +180,24 @@ def check_part(
         check_facts(make(), offer.facts)
     else:
         OTHERS[kind](make)
+    return ""
+
+
+def _check_files(offer: AnyOffer, config: Any) -> str:
+    """Check what an environment makes of damaged copies of its files."""
+    for field in fields(config):
+        given = getattr(config, field.name)
+        if not isinstance(given, Path):
+            continue
+        if sum(path.stat().st_size for path in (given, *given.rglob("*"))) > LARGE:
+            return f"{field.name} is too large to try damage: set a smaller one"
+
+        def begin(path: Path, name: str = field.name) -> None:
+            made = offer.made(replace(config, **{name: path}), PlainContext())
+            made.reset(0)
+            made.close()
+
+        check_reader(begin, given, n=DAMAGED)
     return ""
 
 

@@ -158,3 +158,55 @@ def test_a_plugin_that_cannot_be_loaded_is_broken(plugin: Plugin) -> None:
     )
     assert (one.kind, one.status) == ("plugin", "broken")
     assert "no_such_module_either" in one.reason
+
+
+READS = """
+import json
+from pathlib import Path
+from gde.testing.parts import Corridor
+
+
+@dataclass(frozen=True)
+class Lengths:
+    \"\"\"A file.\"\"\"
+
+    file: Path | None = None
+    \"\"\"A length in JSON.\"\"\"
+
+
+def corridor(config, _):
+    if config.file is None:
+        return Corridor()
+    try:
+        text = config.file.read_text("utf-8")
+        return Corridor(max(2, min(json.loads(text)["length"], 5)))
+    except {caught} as error:
+        raise GdeError("wanted a length") from error
+
+
+@hookimpl
+def gde_environments():
+    return (KINDS["environment"].offer(name="lengths", summary="Corridors.", config=Lengths, make=corridor),)
+"""
+
+
+def test_damage_to_the_files_of_an_environment_is_tried(
+    plugin: Plugin, tmp_path: Path
+) -> None:
+    file = tmp_path / "length.json"
+    file.write_text('{"length": 3}')
+    chosen = {"lengths": {"file": str(file)}}
+    careful = plugin.write(READS.replace("{caught}", "Exception"))
+    assert told(plugin, careful, settings=chosen).reason == ""
+    careless = plugin.write(READS.replace("{caught}", "UnicodeDecodeError"))
+    assert told(plugin, careless).status == "kept"
+    one = told(plugin, careless, settings=chosen)
+    assert one.status == "broken"
+    assert "must be read, or raise a GdeError; got" in one.reason
+
+    file.write_text('{"length": 3}' + " " * 10_000_000)
+    one = told(plugin, careful, settings=chosen)
+    assert (one.status, one.reason) == (
+        "kept",
+        "file is too large to try damage: set a smaller one",
+    )
