@@ -111,10 +111,11 @@ def _products(folder: Path) -> tuple[dict[str, Product], LeftOut]:
     left_out: LeftOut = []
     for place, row in enumerate(_read(folder, PRODUCTS, list), start=1):
         id = row.get("asin") if isinstance(row, dict) else None
-        # Of two rows with one id the first counts.
-        if isinstance(id, str) and (
-            len(id) > ID_LENGTH or id == "nan" or id in products
-        ):
+        if id in products:
+            left_out.append(("with the id of another", id))
+            continue
+        if isinstance(id, str) and (len(id) > ID_LENGTH or id == "nan"):
+            left_out.append(("with an id that is none", shown(id)))
             continue
         try:
             read = _Row.model_validate(row, strict=True)

@@ -237,6 +237,19 @@ def test_a_product_that_is_none_is_named_and_left_out(
     )
 
 
+def test_rows_without_an_id_of_their_own_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path) / "items_shuffle_1000.json"
+    ids = ("B01", "nan", "B0123456789", "B01")
+    more = [product(id, "Another Lamp") for id in ids]
+    path.write_text(json.dumps(json.loads(path.read_text()) + more))
+    catalogue = published_catalogue(tmp_path)
+    assert catalogue.products["B01"].title == "Bright Desk Lamp"
+    assert catalogue.remarks[0] == (
+        "items_shuffle*.json, products: read 3, left out 4: 2 with the id of another"
+        " (B01), 2 with an id that is none ('nan')"
+    )
+
+
 def test_a_wish_that_no_purchase_fulfils_is_impossible(tmp_path: Path) -> None:
     for number, (options, is_impossible) in enumerate(
         ((["red"], False), (["purple"], True))
