@@ -19,7 +19,21 @@ PIECES = (
     *(b"(not ", b"\xef\xbb\xbf", b"\xff\xfe", "ü".encode(), b"9" * 5000, b"[" * 2000),
 )
 """What damage puts into a file; the last two are long."""
-VALUES = (None, 3, -1, 2.5, 10**40, True, "", "x", "€3", [], {}, [None], {"a": None})
+VALUES: tuple[Any, ...] = (
+    None,
+    3,
+    -1,
+    2.5,
+    10**40,
+    True,
+    "",
+    "x",
+    "€3",
+    [],
+    {},
+    [None],
+    {"a": None},
+)
 """What damage puts into JSON."""
 
 

@@ -86,6 +86,7 @@ def minigrid_version() -> str:
 @cache
 def _maker(level: str, release: Release) -> tuple[type, Mapping[str, Any]]:
     """Return the class of a level, drawing as a release, and its settings."""
+    settings: Mapping[str, Any]
     if level in PLAN_WORLDS:
         room_size, n_distractors = PLAN_WORLDS[level]
         level_class: Any = GoToRedBallGrey

@@ -6,27 +6,22 @@ seeds are our own: the original draws the kind of mission without the seed.
 
 from typing import Any
 
+import minigrid.envs.babyai.core.verifier as verifier
 from minigrid.envs.babyai.core.levelgen import LevelGen
 from minigrid.envs.babyai.core.roomgrid_level import RejectSampling
-from minigrid.envs.babyai.core.verifier import (
-    AfterInstr,
-    BeforeInstr,
-    GoToInstr,
-    ObjDesc,
-    OpenInstr,
-    PickupInstr,
-    PutNextInstr,
-)
 
 from gde.seeding import generator
 from gde_plugins.babyai.worlds.levels import MIXED_MISSIONS
 
+# Most of minigrid has no types.
+LEVEL: Any = LevelGen
+BABY: Any = verifier
 ROOM = 8
 HELD_OUT = ("yellow box", "red key", "red door", "green ball", "grey door")
 """No mission names one of these."""
 
 
-class MixedTrainLocal(LevelGen):  # type: ignore[misc]
+class MixedTrainLocal(LEVEL):  # type: ignore[misc]
     """A room with things, or two rooms with a locked door between them."""
 
     def __init__(self, mission: str, n_distractors: int) -> None:
@@ -61,7 +56,7 @@ class MixedTrainLocal(LevelGen):  # type: ignore[misc]
         if any(thing in said for thing in HELD_OUT):
             raise RejectSampling(f"held out: {said}")
 
-    def _open(self) -> OpenInstr:
+    def _open(self) -> Any:
         self.add_locked_room()
         (door,) = filter(None, self.locked_room.doors)
         if f"{door.color} door" in HELD_OUT:
@@ -69,7 +64,7 @@ class MixedTrainLocal(LevelGen):  # type: ignore[misc]
         free = 1 - self.room_grid[0].index(self.locked_room)
         self.add_distractors(free, 0, self.num_dists, all_unique=False)
         self.place_agent(free, 0)
-        return OpenInstr(ObjDesc("door", self._rand_elem([None, door.color])))
+        return BABY.OpenInstr(BABY.ObjDesc("door", self._rand_elem([None, door.color])))
 
     def _in_a_room(self) -> Any:
         n_named = 1 if self._mission in ("goto", "pickup") else 2
@@ -77,15 +72,15 @@ class MixedTrainLocal(LevelGen):  # type: ignore[misc]
         n_things = self.num_dists + n_named
         things = self.add_distractors(num_distractors=n_things, all_unique=False)
         named = self._rand_subset(things, n_named)
-        described = [ObjDesc(thing.type, thing.color) for thing in named]
+        described = [BABY.ObjDesc(thing.type, thing.color) for thing in named]
         match self._mission:
             case "goto":
-                return GoToInstr(*described)
+                return BABY.GoToInstr(*described)
             case "pickup":
-                return PickupInstr(*described)
+                return BABY.PickupInstr(*described)
             case "putnext":
-                return PutNextInstr(*described)
-        first, then = PickupInstr(described[0]), GoToInstr(described[1])
+                return BABY.PutNextInstr(*described)
+        first, then = BABY.PickupInstr(described[0]), BABY.GoToInstr(described[1])
         if self._rand_bool():
-            return BeforeInstr(first, then)
-        return AfterInstr(then, first)
+            return BABY.BeforeInstr(first, then)
+        return BABY.AfterInstr(then, first)
