@@ -87,6 +87,11 @@ def test_a_variable_of_pgmpy_without_a_table() -> None:
         from_pgmpy(network)
 
 
+def test_something_else_than_a_network_is_named() -> None:
+    with pytest.raises(ValueError, match="wanted a network of pgmpy, got 42"):
+        from_pgmpy(42)
+
+
 def test_what_is_too_large_says_how_large() -> None:
     coins = [chance(f"C{i}", [0.5, 0.5]) for i in range(30)]
     with pytest.raises(

@@ -15,9 +15,11 @@ def from_pgmpy(network: Any) -> Diagram:
     which pgmpy's own inference takes for places.
 
     Raises:
-        ValueError: a variable has no table, its parents disagree with the edges or have
+        ValueError: it is something else, a variable has no table, its parents disagree with the edges or have
         other states there, or a table does not fit.
     """
+    if not hasattr(network, "get_cpds"):
+        raise ValueError(f"wanted a network of pgmpy, got {network!r}")
     tables = {variable: network.get_cpds(variable) for variable in network.nodes()}
     for variable, table in tables.items():
         if table is None or not hasattr(table, "values"):
