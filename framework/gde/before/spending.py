@@ -35,8 +35,10 @@ class Limit:
     """As in the plan: "max_calls", "max_tokens" or "max_cost"."""
     limit: float | None
     """None for no limit."""
-    spent: float
-    """Requests without an answer count as the most that they may take."""
+    spent: float | None
+    """Requests without an answer count as the most that they may take. None for a cost
+    without prices.
+    """
     left: float | None
 
 
@@ -84,7 +86,7 @@ def spending(run: Path | str) -> Spending:
             Limit(
                 name=name,
                 limit=getattr(how, name),
-                spent=amount,
+                spent=None if name == "max_cost" and not how.prices else amount,
                 left=left.get(name),
             )
             for name, amount in gone(spent).items()

@@ -15,6 +15,9 @@ from gde.request.catalogue import Catalogue
 from gde.runs.conclusion import worst_status
 from gde.store.folder import RunFolder, result_json
 
+SHOWN = 8
+"""Numbers of a pair in its short form."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -31,11 +34,18 @@ class Comparison:
     """Why they could not be compared; empty if they were."""
 
     def __repr__(self) -> str:
-        """The contenders and, of each pair, the number of compared measurements."""
+        """The contenders and, of each pair, the first numbers that differ."""
         lines = [f"{self.status}: {', '.join(self.runs)} {self.reason}".rstrip()]
         for one in self.compared:
             a, b = self.pair(one)
-            lines.append(f"  {a} and {b}: {len(one.rows)} numbers, see compared")
+            lines.append(f"{a} and {b}, difference of the second from the first:")
+            whole = [row for row in one.rows if not row.where and row.n_different]
+            for row in whole[:SHOWN]:
+                p = f"p {row.p:.3g}" if row.p is not None else row.reason
+                told = f"{row.a:.4g} and {row.b:.4g}, {row.difference:+.4g}, {p}"
+                lines.append(f"  {row.title}: {told}")
+            left = len(one.rows) - len(whole[:SHOWN])
+            lines.append(f"  {left} more numbers: see compared")
         return "\n".join(lines)
 
     @property

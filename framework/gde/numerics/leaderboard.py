@@ -143,7 +143,8 @@ def _ranked(
     best = next((name for name in order if name in baselines), None)
     standings = []
     for name in order:
-        rng = generator(0, "leaderboard", condition, name)
+        # The same draws for all, so that equal numbers have equal intervals.
+        rng = generator(0, "leaderboard", condition)
         estimates = []
         for values in scores[name].values():
             numbers = [*values.values()]

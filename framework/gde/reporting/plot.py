@@ -50,9 +50,10 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     drawn = figures(chosen, result.meanings)
     if not drawn:
         sets = {", ".join(sorted(one.where)) for one in numbers if one.where}
-        labels = " or ".join(f"({each})" for each in sorted(sets)) or "none"
+        known = f"it has values by {' or by '.join(sorted(sets))}" if sets else ""
         raise GdeError(
-            f"{name} by {', '.join(keys)}: wanted numeric labels of two or more of its values, of {labels}"
+            f"{name} by {', '.join(keys)}: wanted a number with a value for each of two or more numeric labels;"
+            f" {known or 'it has one value alone: sweep a setting, e.g. env.size=7,9'}"
         )
     (figure,) = drawn
     spec = {"title": figure.title, **figure.spec}

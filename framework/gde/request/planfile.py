@@ -55,13 +55,13 @@ def joined(some: Sequence[Choice], others: Sequence[Choice]) -> tuple[Choice, ..
     return tuple(by_label.values())
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path | str) -> Plan:
     """The plan in a TOML file.
 
     Raises:
         ConfigError: as `read_plans`, or several agents.
     """
-    plans = read_plans(path)
+    plans = read_plans(Path(path))
     if len(plans) > 1:
         raise ConfigError(
             f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"

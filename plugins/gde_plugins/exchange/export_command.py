@@ -51,7 +51,7 @@ def command(
         n = export_file(run, chosen, out)
     else:
         if out.exists() or out.is_symlink():
-            raise ConfigError(f"--out {out}: File exists")
+            raise ConfigError(f"--out {out}: File exists; choose another name")
         with (
             replacing(out) as unfinished,
             unfinished.open("w", encoding="utf-8", newline="") as file,

@@ -36,7 +36,7 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
         it lacks what the form needs, or `out` exists.
     """
     if out.exists():
-        raise ConfigError(f"--out {out}: File exists")
+        raise ConfigError(f"--out {out}: File exists; choose another name")
     writers: Mapping[FileForm, Callable[[Path, Path], int]] = {
         "parquet": lambda run, out: write_parquet(turns_frame(run), out),
         "episodes": lambda run, out: write_parquet(episodes_frame(run), out),
@@ -83,7 +83,9 @@ def _activations(run: Path, out: Path) -> int:
     opened = gde.open(run)
     places = [*zip(*opened.stored.values(), strict=True)]
     if not places:
-        raise GdeError(f"{run} holds no activations: `gde probe` stores them")
+        raise GdeError(
+            f"{run} holds no activations: they are stored of a run whose model has local weights (`gde probe`)"
+        )
     out.mkdir()
     n = 0
     for layer, position, source in places:

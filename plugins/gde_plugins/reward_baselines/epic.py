@@ -29,6 +29,7 @@ from gde_plugins.reward_baselines.models import (
 EPIC = "epic"
 UNJUDGED = "epic.unjudged"
 ONE_SIDED = "epic.one_sided"
+ROUNDING = 1e-12
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
 
@@ -82,7 +83,9 @@ def distance(predicted: Floats, truth: Floats) -> float:
         return float(np.sqrt(0.5))
     # Rounding can carry a perfect correlation beyond one.
     correlation = np.clip(_pearson(predicted, truth), -1, 1)
-    return float(np.sqrt((1 - correlation) / 2))
+    apart = 1 - correlation
+    # The root would make rounding errors of a perfect correlation a distance of 1e-8.
+    return float(np.sqrt(apart / 2)) if apart > ROUNDING else 0.0
 
 
 def _pearson(a: Floats, b: Floats) -> float:

@@ -91,7 +91,7 @@ def _animate(run: Path, episode: str | None, out: Path, as_json: bool) -> None:
         raise ConfigError("--out writes one episode: name it, e.g. 0/0/0")
     text = animation(one_episode(run, episode))
     if out.exists() or out.is_symlink():
-        raise ConfigError(f"--out {out}: File exists")
+        raise ConfigError(f"--out {out}: File exists; choose another name")
     with replacing(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     if as_json:
