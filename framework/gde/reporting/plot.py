@@ -50,10 +50,10 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     drawn = figures(chosen, result.meanings)
     if not drawn:
         sets = {", ".join(sorted(one.where)) for one in numbers if one.where}
-        known = f"it has values by {' or by '.join(sorted(sets))}" if sets else ""
+        has = f"it has values by {' or by '.join(sorted(sets))}" if sets else ""
         raise GdeError(
             f"{name} by {', '.join(keys)}: wanted a number with a value for each of two or more numeric labels;"
-            f" {known or 'it has one value alone: sweep a setting, e.g. env.size=7,9'}"
+            f" {has or 'it has one value alone: sweep a setting, e.g. env.size=7,9'}"
         )
     (figure,) = drawn
     spec = {"title": figure.title, **figure.spec}
