@@ -276,7 +276,7 @@ def test_the_embedding_page_runs(tmp_path: Path) -> None:
         == 5
     )
     assert re.search(r"^Table\(\d+ rows: episode, ", shown, re.MULTILINE)
-    assert "noisy and again: " in shown
+    assert "noisy and again, difference of the second from the first:" in shown
     assert "['ok', 'ok']" in shown
     assert "FrozenLake-v1 optimal [1.0, 6.0]" in shown
     assert "counted: ok" in shown

@@ -111,7 +111,7 @@ def _products(folder: Path) -> tuple[dict[str, Product], LeftOut]:
     left_out: LeftOut = []
     for place, row in enumerate(_read(folder, PRODUCTS, list), start=1):
         id = row.get("asin") if isinstance(row, dict) else None
-        if id in products:
+        if isinstance(id, str) and id in products:
             left_out.append(("with the id of another", id))
             continue
         if isinstance(id, str) and (len(id) > ID_LENGTH or id == "nan"):

@@ -70,5 +70,9 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     swept = result(number(0.5), number(0.2, size=7), number(0.4, size=9))
     with pytest.raises(GdeError, match=r"unknown number 'acuracy'.*accuracy"):
         plot(swept, "acuracy", by="size")
-    with pytest.raises(GdeError, match=r"accuracy by density: wanted .* of \(size\)"):
+    with pytest.raises(
+        GdeError, match=r"by density: wanted .*; it has values by size$"
+    ):
         plot(swept, "accuracy", by="density")
+    with pytest.raises(GdeError, match=r"it has one value alone: sweep a setting"):
+        plot(result(number(0.5)), "accuracy", by="size")
