@@ -159,7 +159,7 @@ WRONG = {
     "weights": Wrong(
         settings=("cogmap.weights=nano",),
         probe="cogmap",
-        says="'nano' cannot replay the answers of .*prompt has 100 tokens there and .*set cogmap.weights",
+        says="'nano' cannot replay the answers of .*prompt has 1000 tokens there and .*set cogmap.weights",
     ),
     "quota": Wrong(
         answer=always(refused("pay first", 402)), says="quota of this key is spent"
