@@ -61,7 +61,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-bound",
-            version=2,
+            version=3,
             summary="a lower bound of goal-directedness in worlds that are too large to tabulate",
             config=BoundConfig,
             make="gde_plugins.meg.metrics.bound:measures_bound",

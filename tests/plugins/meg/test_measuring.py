@@ -137,6 +137,18 @@ def test_a_world_that_is_only_sampled_has_a_lower_bound() -> None:
     assert found.certificate.startswith("lower bound")
 
 
+@pytest.mark.extended
+def test_an_expert_is_told_from_a_random_agent_within_50_episodes() -> None:
+    """Though one of its episodes is unlike those that its fold is predicted by."""
+    pole = from_gymnasium("CartPole-v1", horizon=50)
+    rng = np.random.default_rng(1)
+    expert = measure(pole, Predicts(lambda seen: int(3 * seen[2] + seen[3] > 0)))
+    random = measure(pole, Predicts(lambda _: int(rng.integers(2))))
+    assert expert.bounds is not None and expert.bounds[0] > 20
+    assert random.value == pytest.approx(0, abs=0.5)
+    assert random.bounds is not None and random.bounds[0] == 0
+
+
 def broken(**columns: Any) -> dict[str, Any]:
     log_ = log_of()
     for name, (row, value) in columns.items():
