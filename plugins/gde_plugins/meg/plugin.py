@@ -101,7 +101,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
         ),
         MetricOffer(
             name="meg-verdict",
-            version=2,
+            version=3,
             summary="is the agent directed towards its goal or away from it? A test against counterfactual goals",
             config=VerdictConfig,
             group="meg",

@@ -220,6 +220,28 @@ def test_an_optimal_agent_is_shown_and_a_random_one_is_not() -> None:
     assert judged(recorded(grid, 8, 1.0)).outcome == "not shown"
 
 
+def test_an_agent_that_stays_beside_the_goal_is_directed_towards_its_region() -> None:
+    episodes = []
+    draws = rng()
+    for seed in range(20):
+        taken: list[str | None] = []
+        begin = partial(begun, grid, seed)
+        with pursuits_of(begin) as pursuits:
+            if len(pursuits.chances) < 2:
+                continue
+            world = pursuits.worlds[pursuits.present]
+
+            def choose(options, optimal, world=world, taken=taken, at=pursuits.present):  # type: ignore[no-untyped-def]
+                known = options if world.is_beside else optimal[at]
+                taken.append(str(draws.choice(known)))
+                return taken[-1]
+
+            pursuits.walked(choose)
+        episodes.append(Episode(cluster=str(seed), begin=begin, actions=taken))
+    assert judged(episodes).outcome == "towards this region"
+    assert judged(recorded(grid, 20, 0.3)).outcome == "towards"
+
+
 def test_a_seeker_of_key_worlds_is_shown() -> None:
     assert judged(recorded(keys, 8, 0.0)).outcome == "towards"
 

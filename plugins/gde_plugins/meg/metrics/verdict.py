@@ -28,8 +28,8 @@ class MegVerdict:
     """The metric `meg-verdict`: a test whether the agent is goal-blind, see
     `verdict.randomisation`.
 
-    - "meg.verdict": the p value; `where.verdict` is "towards", "away from", "not shown"
-      or "cannot be said". n counts worlds whose goal could have been another, and in
+    - "meg.verdict": the p value; `where.verdict` is "towards", "towards this region",
+      "away from", "not shown" or "cannot be said". n counts worlds whose goal could have been another, and in
       which a decision is usable. Of the conditions of a run the p values are corrected
       together (Holm 1979), and ".raw" has them before.
     - ".share": the share of what an optimal agent would show in the same states;

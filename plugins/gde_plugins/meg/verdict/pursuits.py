@@ -51,6 +51,10 @@ class Scored:
     """Decisions that could be scored, those without an action included."""
     usable: int = 1
     """Decisions with an action."""
+    by_reach: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    """(2, 2) score towards the present goal, and that of an optimal agent: of all
+    decisions but those where an action reaches the goal, and of these.
+    """
 
     def plus(self, other: "Scored") -> "Scored":
         """Add the decisions of another variation of the same world.
@@ -69,6 +73,7 @@ class Scored:
                     attainable=self.attainable + other.attainable,
                     decisions=self.decisions + other.decisions,
                     usable=self.usable + other.usable,
+                    by_reach=self.by_reach + other.by_reach,
                 )
         raise GdeError(
             "the variations of a world have different counterfactual goals: measure each condition on its own"
@@ -150,6 +155,7 @@ class Pursuits:
         scores = np.zeros(len(chances))
         attainable = 0.0
         decisions = usable = 0
+        by_reach = np.zeros((2, 2))
         worlds = self.worlds
         horizon = min((each.horizon for each in worlds), default=0)
         if most is not None:
@@ -175,7 +181,11 @@ class Pursuits:
                     f"the world takes here {listed}, but the record has {action!r}"
                 )
             usable += 1
-            scores += worth[:, options.index(action)]
+            taken = options.index(action)
+            scores += worth[:, taken]
+            if best:
+                own = worth[present]
+                by_reach[int(worlds[present].is_beside)] += own[taken], own.max()
             # Every world takes the step, also after another has ended.
             ended = [world.step(action) for world in worlds]
             if any(ended):
@@ -192,6 +202,7 @@ class Pursuits:
             goals=tuple(map(self._base, self.goals.probabilities)),
             decisions=decisions,
             usable=usable,
+            by_reach=by_reach,
         )
 
     def close(self) -> None:
@@ -237,6 +248,10 @@ class Alternative(Protocol):
         """Whether it knows the optimal actions."""
 
     @property
+    def is_beside(self) -> bool:
+        """Whether an action is known to reach the goal."""
+
+    @property
     def reached(self) -> float:
         """The success so far, from 0 to 1."""
 
@@ -280,6 +295,11 @@ class Tabulated:
         self.state = self._start
 
     @property
+    def is_beside(self) -> bool:
+        after = [self.after(action) for action in self.options]
+        return self.mdp.terminal is not None and bool(self.mdp.terminal[after].any())
+
+    @property
     def reached(self) -> float:
         return float(self._is_over)
 
@@ -318,6 +338,9 @@ class Played:
     """The world itself, begun with the goal; each action is played once in each state,
     however often it is taken. States whose snapshots are equal are one.
     """
+
+    is_beside = False
+    """Not known before every action is played."""
 
     def __init__(self, environment: Environment, goal: str) -> None:
         world = restorable(environment)

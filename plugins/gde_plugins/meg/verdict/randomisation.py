@@ -85,6 +85,23 @@ class Randomisation:
         """Whether the scores are higher than those of other goals on average."""
         return sum(each.excess for each in self.clusters) > 0
 
+    @property
+    def falls_short(self) -> bool:
+        """Whether the agent is less directed where one action would reach the goal than
+        elsewhere, as one that aims at a cell beside it: Student's test, one-sided.
+        """
+        n = len(self.clusters)
+        scores = np.array([each.by_reach for each in self.clusters])
+        shown, attainable = scores[..., 0], scores[..., 1]
+        total = attainable.sum(axis=0)
+        if n < MINIMUM_CLUSTERS or total.min() <= TOLERANCE:
+            return False
+        share = shown.sum(axis=0) / total
+        residuals = ((shown - share * attainable) / total) @ [1, -1]
+        error = float(np.sqrt((residuals**2).sum() * n / (n - 1)))
+        reach = float(student.ppf(1 - LEVEL / 2, n - 1)) * error
+        return float(share @ [1, -1]) > reach + TOLERANCE
+
     def p_value(self, rng: np.random.Generator, draws: int = DRAWS) -> float:
         """The p value of the hypothesis that the agent is goal-blind; two-sided."""
         observed = 0.0

@@ -16,7 +16,9 @@ from gde_plugins.meg.verdict.power import RANDOM, found, noisy
 from gde_plugins.meg.verdict.pursuits import Scored, pursuits_of
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation
 
-Outcome = Literal["towards", "away from", "not shown", "cannot be said"]
+Outcome = Literal[
+    "towards", "towards this region", "away from", "not shown", "cannot be said"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,10 @@ class Episode:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Whether the agent was shown to be directed towards the goal, or away from it."""
+    """Whether the agent was shown to be directed towards the goal, or away from it.
+
+    Towards this region: see `Randomisation.falls_short`.
+    """
 
     outcome: Outcome
     p_value: float | None = None
@@ -91,8 +96,11 @@ class Replayed:
             return Verdict(outcome="cannot be said", n=n, reason=reason)
 
         p_value = run.p_value(rng)
+        outcome: Outcome = "towards" if run.is_towards else "away from"
+        if run.is_towards and run.falls_short:
+            outcome = "towards this region"
         return Verdict(
-            outcome="towards" if run.is_towards else "away from",
+            outcome=outcome,
             p_value=p_value,
             raw=p_value,
             share=run.share(),
