@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -13,6 +12,8 @@ from gde.cli.output import say, talking
 from gde.errors import INTERRUPTED
 
 if TYPE_CHECKING:
+    from threading import Event
+
     from gde.stages.progress import Progress, Watch
 
 FIRST_AFTER = 2.0
@@ -38,7 +39,7 @@ def progress(quiet: bool, resume: str = "`gde resume {folder}`") -> Iterator["Wa
 @contextmanager
 def shown(quiet: bool) -> Iterator["Watch"]:
     """A watcher for anything: a bar on a terminal, else lines."""
-    from gde.stages.progress import ignore
+    from gde.stages.progress import beside, ignore
 
     if quiet:
         yield ignore
@@ -47,26 +48,13 @@ def shown(quiet: bool) -> Iterator["Watch"]:
             yield watch
     else:
         lines = Lines(say)
-        with _ticking(lines.tick):
+
+        def tick(stop: "Event") -> None:
+            while not stop.wait(1.0):
+                lines.tick()
+
+        with beside(tick, "gde-ticking"):
             yield lines
-
-
-@contextmanager
-def _ticking(tick: Callable[[], None]) -> Iterator[None]:
-    """Call a function every second while the context lasts."""
-    stop = Event()
-
-    def work() -> None:
-        while not stop.wait(1.0):
-            tick()
-
-    thread = Thread(target=work, name="gde-ticking", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 class Lines:

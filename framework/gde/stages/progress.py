@@ -58,6 +58,19 @@ class Listeners:
 
 
 @contextmanager
+def beside(work: Callable[[Event], None], name: str) -> Iterator[None]:
+    """Work in a thread of this name while the context lasts; its end sets the event."""
+    stop = Event()
+    thread = Thread(target=work, args=(stop,), name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
 def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
     """Report every turn and every finished episode while the context lasts.
 
@@ -69,19 +82,11 @@ def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
         turns = journal.last_turn()
         endings.next(journal)
 
-    stop = Event()
-    thread = Thread(
-        target=_look,
-        args=(path, total, listeners, stop, endings, turns),
-        name="gde-watch",
-        daemon=True,
-    )
-    thread.start()
-    try:
+    def look(stop: Event) -> None:
+        _look(path, total, listeners, stop, endings, turns)
+
+    with beside(look, "gde-watch"):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 class _Endings:
