@@ -12,13 +12,13 @@ from pathlib import Path
 EPISODES = "SELECT episode, world_id, ending, horizon FROM episodes ORDER BY condition, world, repeat"
 TURNS = "SELECT turn, status, action, optimal, reward FROM turns WHERE episode = ? ORDER BY turn"
 STATUSES = "SELECT status, COUNT(*) FROM turns GROUP BY status ORDER BY status"
-MEASUREMENTS = "SELECT name, place, value, low, high, n, reason FROM measurements"
 
 
 def main() -> None:
     """Print the episodes, then the measurements."""
-    journal = Path(sys.argv[1]) / "run.sqlite"
-    with closing(sqlite3.connect(f"file:{journal}?mode=ro", uri=True)) as connection:
+    run = Path(sys.argv[1])
+    journal = f"file:{run / 'run.sqlite'}?mode=ro"
+    with closing(sqlite3.connect(journal, uri=True)) as connection:
         for episode, world, ending, horizon in connection.execute(EPISODES):
             turns = connection.execute(TURNS, (episode,)).fetchall()
             optimal = sum(
@@ -29,11 +29,12 @@ def main() -> None:
             )
         for status, n in connection.execute(STATUSES):
             print(f"decisions {status}: {n}")
-        for name, place, value, low, high, n, reason in connection.execute(
-            MEASUREMENTS
-        ):
-            shown = reason if value is None else f"{value:.3f} [{low}, {high}]"
-            print(f"{name} {place}: {shown}, n = {n}")
+
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    for one in result["measurements"]:
+        value = one["value"]
+        shown = one["reason"] if value is None else f"{value:.3f} {one['interval']}"
+        print(f"{one['name']} {one['where']}: {shown}, n = {one['n']}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pydantic_core import from_json
 from gde.data.how import How
 from gde.data.plan import Plan
 from gde.data.probe import Fit
-from gde.data.result import SCHEMA, Measurement, Result
+from gde.data.result import SCHEMA, Result
 from gde.errors import RunFolderError
 from gde.files import CONTEST, PLAN, cannot_make, new_folder, write_whole
 from gde.request.howfile import how_of, read_settings
@@ -35,10 +35,9 @@ from gde.request.planfile import (
 )
 from gde.store import manifest, received
 from gde.store.damage import decoding
-from gde.store.database import Statement, make
+from gde.store.database import make
 from gde.store.journal import Journal
 from gde.store.lock import only_writer
-from gde.store.rows import to_json
 from gde.store.trust import check_trusted, entry_of, is_trusted, trust_new
 from gde.validating import marked
 
@@ -260,17 +259,7 @@ class RunFolder:
             )
 
     def write_result(self, result: Result, journal: Journal) -> None:
-        """Store the result as JSON and as tables."""
-        statements: list[Statement] = [
-            ("DELETE FROM measurements", ()),
-            ("DELETE FROM failures", ()),
-        ]
-        for one in result.measurements:
-            statements.append(_measurement_row(one))
-        for failure in result.failures:
-            values = (failure.stage, failure.subject, failure.reason)
-            statements.append(("INSERT INTO failures VALUES (?, ?, ?)", values))
-        journal.write(statements)
+        """Store the result as JSON."""
         stored = json.loads(journal.secrets.scrubbed(json.dumps(result_json(result))))
         write_whole(self.path / RESULT, json.dumps(stored, indent=1) + "\n")
 
@@ -311,25 +300,6 @@ class RunFolder:
 def result_json(result: Result) -> dict[str, Any]:
     """The object that `gde eval --json` prints and result.json holds."""
     return {"schema": SCHEMA, **asdict(result)}
-
-
-def _measurement_row(measurement: Measurement) -> Statement:
-    low, high = measurement.interval or (None, None)
-    values = (
-        measurement.value,
-        measurement.unit,
-        measurement.n,
-        measurement.clusters,
-        low,
-        high,
-        measurement.reason,
-        measurement.source,
-    )
-    return "INSERT INTO measurements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
-        measurement.name,
-        to_json(dict(measurement.where)),
-        *values,
-    )
 
 
 def free_name(label: str) -> Path:

@@ -28,7 +28,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "probes": ("probes",),
     "rewards": ("rewards", "judgements"),
     "facts": ("fact_sets", "episode_facts"),
-    "result": ("measurements", "failures"),
+    "result": (),
     "reports": (),
     "notes": ("facts", "calls", "requests", "interventions"),
 }

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 
-VERSION = 15
+VERSION = 16
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -149,23 +149,6 @@ CREATE TABLE episode_facts (    -- `gde rescore --metric NAME` finds them anew
     episode TEXT PRIMARY KEY,
     facts TEXT NOT NULL         -- number of a set to its list of numbers, JSON
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE measurements (
-    name TEXT NOT NULL,         -- e.g. success
-    place TEXT NOT NULL,        -- restriction, e.g. {"size":9}
-    value REAL,                 -- null if missing
-    unit TEXT NOT NULL,         -- share, cells, count, ...
-    n INTEGER NOT NULL,         -- observations
-    clusters INTEGER,           -- of worlds; null where not known
-    low REAL,                   -- end of the 95 % interval
-    high REAL,                  -- other end
-    reason TEXT NOT NULL,       -- if missing
-    source TEXT NOT NULL        -- metric or probe
-) STRICT;
-CREATE TABLE failures (
-    stage TEXT NOT NULL,        -- rollout, probe, reward, metric, report
-    subject TEXT NOT NULL,      -- episode, probe or metric
-    reason TEXT NOT NULL        -- the error
-) STRICT;
 """
 """Every column says what it holds: `sqlite3 RUN/run.sqlite .schema` shows it to users."""
 
