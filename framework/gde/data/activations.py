@@ -8,6 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_plain_validator_function
 
 EMBEDDING = -1
 """The layer index that stands for the input embeddings, below layer 0."""
@@ -73,6 +75,11 @@ class Intervention:
             raise ValueError("the vector of an intervention must be finite")
         if self.kind == "project_out" and not vector.any(axis=-1).all():
             raise ValueError("a zero vector has no direction to project out")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        """Read one from its fields, the vector as lists of numbers."""
+        return no_info_plain_validator_function(lambda fields: cls(**fields))
 
     @cached_property
     def identity(self) -> str:

@@ -1,17 +1,21 @@
 """Trajectories as plain values, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from math import inf
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter, ValidationError
 
 from gde.data.activations import Intervention
-from gde.data.completion import Completion, Message
-from gde.data.observation import Observation, State, World
-from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
+from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+from gde.foreign import fault
+
+_TRAJECTORY = TypeAdapter(Trajectory)
+# Completions name this type for type checkers alone.
+_TRAJECTORY.rebuild(_types_namespace={"Intervention": Intervention})
 
 
 def trajectory_json(trajectory: Trajectory) -> dict[str, Any]:
@@ -26,20 +30,11 @@ def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
         GdeError: it is none.
     """
     try:
-        return Trajectory(
-            key=EpisodeKey(**plain["key"]),
-            seed=plain["seed"],
-            world=World(**plain["world"]),
-            labels=plain["labels"],
-            horizon=plain["horizon"],
-            ending=plain["ending"],
-            failure=plain["failure"],
-            turns=tuple(map(_turn, plain["turns"])),
-            final_state=_state(plain["final_state"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
+        return _TRAJECTORY.validate_python(plain)
+    except (TypeError, ValueError) as error:
+        said = fault(error) if isinstance(error, ValidationError) else error
         raise GdeError(
-            f"wanted a trajectory as `gde export --format jsonl` writes it ({error!r})"
+            f"wanted a trajectory as `gde export --format jsonl` writes it ({said})"
         ) from error
 
 
@@ -56,53 +51,3 @@ def _plain(fields: list[tuple[str, Any]]) -> dict[str, Any]:
         elif value == -inf:
             found[name] = "-inf"
     return found
-
-
-def _turn(plain: Mapping[str, Any]) -> Turn:
-    shown = plain["observation"]
-    decided = plain["decision"]
-    return Turn(
-        index=plain["index"],
-        observation=Observation(text=shown["text"], actions=_tuple(shown["actions"])),
-        decision=Decision(
-            **{**decided, "completion": _completion(decided["completion"])}
-        ),
-        reward=plain["reward"],
-        terminated=plain["terminated"],
-        truncated=plain["truncated"],
-        success=plain["success"],
-        state=_state(plain["state"]),
-        optimal=_tuple(plain["optimal"]),
-        value=None if plain["value"] is None else float(plain["value"]),
-    )
-
-
-def _completion(plain: Mapping[str, Any] | None) -> Completion | None:
-    if plain is None:
-        return None
-    changes = []
-    for each in plain["interventions"]:
-        vector = np.array(each["vector"], dtype=np.float32)
-        changes.append(Intervention(**{**each, "vector": vector}))
-
-    # JSON has no tuples.
-    fields = {
-        **plain,
-        "prompt_tokens": tuple(plain["prompt_tokens"]),
-        "tokens": tuple(plain["tokens"]),
-        "logprobs": tuple(plain.get("logprobs", ())),
-        "positions": {
-            name: tuple(places) for name, places in plain["positions"].items()
-        },
-        "interventions": tuple(changes),
-        "prompt": tuple(Message(**each) for each in plain.get("prompt", ())),
-    }
-    return Completion(**fields)
-
-
-def _state(plain: Mapping[str, Any] | None) -> State | None:
-    return None if plain is None else State(**plain)
-
-
-def _tuple(values: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
