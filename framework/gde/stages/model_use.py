@@ -12,7 +12,7 @@ from gde.data.plan import Plan
 from gde.stages.budget import cost_of
 from gde.stages.models import notes_of
 from gde.store.damage import decoding
-from gde.store.journal import ASKED, FROM_CACHE, SERVED, Journal
+from gde.store.journal import DAY, FROM_CACHE, LIKELIEST, Journal
 from gde.store.rows import to_json
 
 SPENT = """
@@ -46,8 +46,7 @@ FROM requests GROUP BY 1, model
 def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse, ...]:
     """The models that answered in a run, those of its episodes first."""
     noted = notes_of(journal)
-    days = _days_asked(journal)
-    served = _told_of_servers(journal)
+    told = journal.told()
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
     found = []
@@ -56,14 +55,17 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
         kind, _, label = row["part"].partition(" ")
         answered_by = sorted(filter(None, json.loads(row["answered_by"])))
         usage = _usage(row, sent.get((row["part"], name), 0), prices)
+        served = told.get((row["part"], name), {})
+        served.pop(LIKELIEST, None)
+        days = [str(day) for day in served.pop(DAY, ())]
         one = ModelUse(
             name=name,
             model=noted.get(name, {}).get("name", name),
             kind=kind or AGENT,
             part=label or plan.agent.label,
             answered_by=tuple(answered_by),
-            days=days.get((row["part"], name), ()),
-            served=served.get((row["part"], name), {}),
+            days=(min(days), max(days)) if days else (),
+            served={what: tuple(values) for what, values in served.items()},
             usage=replace(usage, prompt_cached=_from_cache(journal, row)),
         )
         found.append(one)
@@ -100,37 +102,12 @@ def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
             )
 
 
-def _told_of_servers(
-    journal: Journal,
-) -> Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]:
-    """What servers told of themselves, by part and model as below."""
-    told: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
-    query = f"SELECT * FROM facts WHERE name LIKE '{SERVED}[%' ORDER BY name"
-    for row in journal.query(query):
-        part, model, name, value = json.loads(row["name"].removeprefix(SERVED))
-        found = told.setdefault((part, model), {})
-        found[name] = (*found.get(name, ()), value)
-    return told
-
-
 def _from_cache(journal: Journal, row: Row) -> int:
     """Prompt tokens of a part and model that its server had in its cache."""
     note = f"{FROM_CACHE}{to_json([row['part'], row['model']])}"
     # Of answers that are asked again, the note has both.
     counted: int = journal.noted(note, int) or 0
     return min(int(row["prompt"]), counted)
-
-
-def _days_asked(journal: Journal) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """The first and the last day on which a part had answers of a model.
-
-    By the part's scope, which is empty for all episodes, and the model's name.
-    """
-    days: dict[tuple[str, str], list[str]] = {}
-    for row in journal.query(f"SELECT * FROM facts WHERE name LIKE '{ASKED}[%'"):
-        part, model, day = json.loads(row["name"].removeprefix(ASKED))
-        days.setdefault((part, model), []).append(str(day))
-    return {place: (min(found), max(found)) for place, found in days.items()}
 
 
 def _usage(row: Row, sent: int, prices: Prices) -> Usage:

@@ -37,7 +37,7 @@ from gde.parts.language_model import Retokenizer, WhiteBox
 from gde.stages.capturing import Made
 from gde.stages.models import IDENTIFYING
 from gde.store.activations import HELD_BYTES, Row
-from gde.store.journal import Journal
+from gde.store.journal import LIKELIEST, Journal
 from gde.store.replays import PROBLEMS, Replay, known, write_replays
 from gde.store.rows import to_json
 
@@ -150,7 +150,8 @@ def retokenize(
         GdeError: the model cannot replay the answers of others.
     """
     known_rows = known(journal, weights)
-    likeliest = journal.asked_likeliest(name)
+    # All episodes asked for them, or none of their answers tells.
+    likeliest = journal.told().get(("", name), {}).get(LIKELIEST) == [True]
 
     def tried() -> Iterator[_Tried]:
         for row, completion in _answers(trajectories, name):

@@ -46,18 +46,14 @@ REASON = 300
 """The most characters of a reason in the name of such a note."""
 TRACEBACKS = 30
 """The most such notes of a run."""
-ASKED = "asked "
-"""How the name of a note begins that says on which day a part asked a model; part,
-model and day follow as JSON.
+TOLD = "told "
+"""How the name of a note begins that tells of a model's answers to a part; part, model,
+and the name and value of what is told follow as JSON.
 """
-LIKELIEST = "asked for the likeliest tokens "
-"""How the name of a note begins that says whether a part asked a server for them; part,
-model and whether follow as JSON.
-"""
-SERVED = "served by "
-"""How the name of a note begins that says what a server told of itself; part, model, and
-the name and value of what was told follow as JSON.
-"""
+DAY = "day"
+"""What is told of the day of an answer."""
+LIKELIEST = "asked for the likeliest tokens"
+"""What is told of a server that was asked for them or not."""
 SERVED_MOST = 100
 """The most such notes of a run: a server may tell another value with each answer."""
 FROM_CACHE = "prompt tokens from the server's cache "
@@ -273,15 +269,15 @@ class Journal(Database):
         statements.append((digests.inserting("calls"), row))
 
         # Notes, not columns: all calls of a day would repeat them.
-        notes = set()
         who = (_part(scope), completion.model)
-        if day:
-            notes.add(f"{ASKED}{rows.to_json([*who, day])}")
-        if completion.likeliest is not None:
-            notes.add(f"{LIKELIEST}{rows.to_json([*who, completion.likeliest])}")
+        told: dict[str, Any] = {}
         if len(self._asked) < SERVED_MOST:
-            for told in completion.served.items():
-                notes.add(f"{SERVED}{rows.to_json([*who, *told])}")
+            told.update(completion.served)
+        if day:
+            told[DAY] = day
+        if completion.likeliest is not None:
+            told[LIKELIEST] = completion.likeliest
+        notes = {f"{TOLD}{rows.to_json([*who, *each])}" for each in told.items()}
         if completion.n_prompt_cached and day:
             counted = f"{FROM_CACHE}{rows.to_json(who)}"
             statements.append((_COUNT, (counted, str(completion.n_prompt_cached))))
@@ -489,14 +485,17 @@ class Journal(Database):
                 for row in known
             }
 
-    def asked_likeliest(self, model: str) -> bool:
-        """Whether all episodes asked a server's model for the likeliest tokens."""
-        told = []
-        for likeliest in (True, False):
-            name = f"{LIKELIEST}{rows.to_json(['', model, likeliest])}"
-            query = "SELECT 1 FROM facts WHERE name = ?"
-            told.append(bool(self.query(query, (name,))))
-        return told == [True, False]
+    @decoding("facts")
+    def told(self) -> dict[tuple[str, str], dict[str, list[Any]]]:
+        """What is told of answers, by part and model and by name; the part of all
+        episodes is empty.
+        """
+        found: dict[tuple[str, str], dict[str, list[Any]]] = {}
+        query = f"SELECT name FROM facts WHERE name LIKE '{TOLD}[%' ORDER BY name"
+        for row in self.query(query):
+            part, model, name, value = json.loads(row["name"].removeprefix(TOLD))
+            found.setdefault((part, model), {}).setdefault(name, []).append(value)
+        return found
 
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""

@@ -158,6 +158,7 @@ def test_a_mixture_is_told(told: dict[str, Any], sentence: str | None) -> None:
 def test_a_day_is_noted_once_however_many_answers_it_has(journal: Journal) -> None:
     write(journal, "0/0/0", ANSWER, replace(ANSWER, model="small"))
     write(journal, "0/1/0", ANSWER, ANSWER)
-    ((n,),) = journal.query("SELECT count(*) FROM facts WHERE name LIKE 'asked %'")
+    query = "SELECT count(*) FROM facts WHERE name LIKE 'told [%\"day\"%'"
+    ((n,),) = journal.query(query)
     assert n == 2
     assert not [*journal.damaged()]
