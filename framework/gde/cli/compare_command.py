@@ -47,9 +47,6 @@ def command(
         list[Path],
         typer.Argument(metavar="RUN...", help="Folders of runs or of contests."),
     ],
-    unpaired: Annotated[
-        bool, typer.Option("--unpaired", help="Compare runs without shared worlds.")
-    ] = False,
     fail_if_worse: Annotated[
         list[str] | None,
         typer.Option(
@@ -89,13 +86,13 @@ def command(
     from gde.errors import GdeError
     from gde.reporting.terminal.contest_screen import contest_screen
 
-    of_two = unpaired or fail_if_worse or episodes
+    of_two = fail_if_worse or episodes
     runs = [run for given in runs for run in _runs_of(given)]
     boards = rank_contenders(runs)
     if len(runs) == 2:
         run_a, run_b = runs
         asked = (fail_if_worse or [], episodes or "")
-        _compare_two(run_a, run_b, not unpaired, *asked, boards, as_json)
+        _compare_two(run_a, run_b, *asked, boards, as_json)
         return
     if of_two or (len(runs) < 2 and not boards):
         raise GdeError(f"compare: wanted two runs; got {len(runs)}")
@@ -122,7 +119,6 @@ def _runs_of(given: Path) -> "Iterable[Path]":
 def _compare_two(
     run_a: Path,
     run_b: Path,
-    paired: bool,
     fail_if_worse: Sequence[str],
     episodes: str,
     boards: "Sequence[Leaderboard]",
@@ -131,7 +127,7 @@ def _compare_two(
     from gde.comparisons.comparing import compare
     from gde.comparisons.regression import check_not_worse
 
-    compared = compare(run_a, run_b, paired=paired, episodes=episodes)
+    compared = compare(run_a, run_b, episodes=episodes)
     checks = check_not_worse(compared, fail_if_worse)
     if as_json:
         told = {
@@ -169,7 +165,7 @@ def _show(compared: "Compared") -> None:
     if found:
         tell(found)
     whole = [row for row in compared.rows if not row.where]
-    _show_rows(whole, compared.paired)
+    _show_rows(whole)
     more_fits = _show_probes(compared.probes)
     for note in compared.notes:
         say(note)
@@ -179,10 +175,10 @@ def _show(compared: "Compared") -> None:
         say(f"{more_fits} more fits of probes: --json")
 
 
-def _show_rows(rows: "Sequence[Row]", paired: bool) -> None:
+def _show_rows(rows: "Sequence[Row]") -> None:
     from gde.reporting.wording import counted
 
-    if paired and rows:
+    if rows:
         widest = max(rows, key=lambda row: row.n)
         tell(f"shared worlds: {counted(widest.n, widest.clusters)}")
     differing = [row for row in rows if row.n_different != 0]

@@ -1,4 +1,4 @@
-"""Two runs compared: over the worlds they share, or over worlds of their own."""
+"""Two runs compared over the worlds that they share."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
@@ -26,7 +26,7 @@ from gde.comparisons.worlds import differing_worlds
 from gde.data.measure import Measures
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity
-from gde.numerics.stats import cluster_means, paired_difference, unpaired_difference
+from gde.numerics.stats import cluster_means, paired_difference
 from gde.request.catalogue import Catalogue
 from gde.seeding import generator
 from gde.stages.model_use import mixtures
@@ -46,7 +46,6 @@ def compare(
     run_a: Path | str,
     run_b: Path | str,
     catalogue: Catalogue | None = None,
-    paired: bool = True,
     episodes: str = "",
 ) -> Compared:
     """Compare the shared measurements of two runs, computed anew for each world.
@@ -58,17 +57,15 @@ def compare(
         run_a: folder of A.
         run_b: folder of B.
         catalogue: the installed parts.
-        paired: over the worlds that they share.
         episodes: a number with a better direction: the worlds in which one of the runs
             is better in it are listed, with their episodes.
 
     Raises:
         UnknownName: both have no such number.
-        GdeError: both are one run; paired, and the runs share no world; or they share
-        no measurement.
+        GdeError: both are one run; or they share no world, or no measurement.
     """
     folders = Path(run_a), Path(run_b)
-    [found] = _together([_Runs(folders, catalogue).compared(0, 1, paired, episodes)])
+    [found] = _together([_Runs(folders, catalogue).compared(0, 1, episodes)])
     return found
 
 
@@ -84,7 +81,7 @@ def compare_all(
     """
     opened = _Runs(runs, catalogue)
     pairs = combinations(range(len(runs)), 2)
-    return _together([opened.compared(i, j, paired=True) for i, j in pairs])
+    return _together([opened.compared(i, j) for i, j in pairs])
 
 
 def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
@@ -110,7 +107,7 @@ class _Runs:
         self._opened = [Opened.of(run, self._catalogue) for run in runs]
         self._episodes: dict[tuple[int, str], Episodes] = {}
 
-    def compared(self, i: int, j: int, paired: bool, episodes: str = "") -> Compared:
+    def compared(self, i: int, j: int, episodes: str = "") -> Compared:
         """Two of the runs compared, without correction over other pairs."""
         opened_a, opened_b = self._opened[i], self._opened[j]
         if opened_a.folder.path.samefile(opened_b.folder.path):
@@ -119,7 +116,7 @@ class _Runs:
             )
         shared = Shared.of(opened_a, opened_b)
         a, b = self._read(i, shared), self._read(j, shared)
-        return _compared(a, b, shared, paired, episodes)
+        return _compared(a, b, shared, episodes)
 
     def _read(self, i: int, shared: Shared) -> Episodes:
         """The episodes of a run, with the facts of the shared metrics."""
@@ -130,9 +127,7 @@ class _Runs:
         return self._episodes[key]
 
 
-def _compared(
-    a: Episodes, b: Episodes, shared: Shared, paired: bool, episodes: str
-) -> Compared:
+def _compared(a: Episodes, b: Episodes, shared: Shared, episodes: str) -> Compared:
     run_a, run_b = a.opened.side.run, b.opened.side.run
     notes = [*shared.notes, *a.notes, *b.notes]
     for opened in (a.opened, b.opened):
@@ -145,18 +140,9 @@ def _compared(
 
     worlds = a.worlds & b.worlds
     tasks = a.tasks & b.tasks
-    if paired and not worlds:
-        advice = (
-            "use the same environment, --seed and world settings, or pass --unpaired"
-        )
+    if not worlds:
+        advice = "use the same environment, --seed and world settings"
         raise GdeError(f"{run_a} and {run_b} share no world: {advice}")
-    if not paired:
-        if worlds:
-            notes.append(
-                f"{len(worlds)} worlds are in both runs; drop --unpaired to compare them as pairs"
-            )
-        worlds = a.worlds | b.worlds
-        tasks = a.tasks | b.tasks
 
     conditions = _conditions([a, b], worlds | tasks)
     swept = dict.fromkeys(name for labels in conditions.values() for name, _ in labels)
@@ -165,14 +151,14 @@ def _compared(
     _match_contenders(values_a, values_b, shared.meanings)
     clusters = {task: task for task in tasks}
     clusters |= {head.world: head.cluster for head in (*a.heads, *b.heads)}
-    rows = _rows(shared.meanings, values_a, values_b, conditions, clusters, paired)
+    rows = _rows(shared.meanings, values_a, values_b, conditions, clusters)
     notes += few_worlds(rows)
 
     probed_a = a.probed(worlds)
     probed_b = b.probed(worlds)
     probes: tuple[ProbeRow, ...] = ()
     if probed_a and probed_b:
-        probes = tuple(compare_probes(probed_a, probed_b, paired))
+        probes = tuple(compare_probes(probed_a, probed_b))
         notes += in_one_run(probed_a, probed_b)
     plans = {"A": a.opened.ready.plan, "B": b.opened.ready.plan}
     settings = differing(plans)
@@ -181,7 +167,6 @@ def _compared(
             replace(a.opened.side, settings=settings["A"]),
             replace(b.opened.side, settings=settings["B"]),
         ),
-        paired=paired,
         rows=rows,
         notes=tuple(notes),
         swept=tuple(swept),
@@ -249,9 +234,8 @@ def _rows(
     b: Mapping[Quantity, Values],
     conditions: Conditions,
     clusters: Mapping[str, str],
-    paired: bool,
 ) -> tuple[Row, ...]:
-    kept = _comparable(a, b, meanings, paired)
+    kept = _comparable(a, b, meanings)
     whole = {
         quantity: values for quantity, values in kept.items() if not quantity.restricted
     }
@@ -267,7 +251,7 @@ def _rows(
         meaning = meanings[quantity.name]
         # A cost, such as seconds, is shown but not tested: a difference in it is no
         # finding.
-        row = _row(quantity, of_a, of_b, clusters, paired)
+        row = _row(quantity, of_a, of_b, clusters)
         title, _ = meaning.titled(quantity.where)
         reason = row.reason
         if not reason and meaning.cost:
@@ -280,7 +264,7 @@ def _rows(
         if not meanings[quantity.name].cost:
             tested[quantity] = values
 
-    for quantity, earlier in same_tests(tested, paired).items():
+    for quantity, earlier in same_tests(tested).items():
         # If the earlier one is not tested, neither is this one.
         if not rows[earlier].reason:
             reason = f"tested as {rows[earlier].title}"
@@ -294,7 +278,6 @@ def _comparable(
     values_a: Mapping[Quantity, Values],
     values_b: Mapping[Quantity, Values],
     meanings: Measures,
-    paired: bool,
 ) -> Quantities:
     """Give the quantities of both runs, without those that repeat another one."""
     # In a single world some measurements are equal by definition, and one of them is
@@ -306,13 +289,13 @@ def _comparable(
             continue
         of_a = values_a[quantity]
         of_b = values_b[quantity]
-        # Of paired runs, the worlds in which both have a value, in one order.
-        if paired:
-            worlds = sorted(of_a.keys() & of_b.keys())
-            of_a = {world: of_a[world] for world in worlds}
-            of_b = {world: of_b[world] for world in worlds}
-        if of_a and of_b:
-            kept[quantity] = of_a, of_b
+        # The worlds in which both have a value, in one order.
+        worlds = sorted(of_a.keys() & of_b.keys())
+        if worlds:
+            kept[quantity] = (
+                {world: of_a[world] for world in worlds},
+                {world: of_b[world] for world in worlds},
+            )
     return kept
 
 
@@ -323,39 +306,31 @@ def _by_condition(quantities: Quantities, conditions: Conditions) -> Quantities:
     for quantity, (a, b) in quantities.items():
         for labels in distinct:
             of_a = {world: a[world] for world in a if conditions[world] == labels}
-            of_b = {world: b[world] for world in b if conditions[world] == labels}
-            if of_a and of_b:
+            if of_a:
+                of_b = {world: b[world] for world in of_a}
                 found[replace(quantity, restricted=labels)] = of_a, of_b
     return found
 
 
-def _row(
-    quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str], paired: bool
-) -> Row:
+def _row(quantity: Quantity, a: Values, b: Values, clusters: Mapping[str, str]) -> Row:
     first = [*a.values()]
     second = [*b.values()]
-    of_first = [clusters[world] for world in a]
-    of_second = [clusters[world] for world in b]
+    of_worlds = [clusters[world] for world in a]
 
     # The seed depends on the quantity alone, so that a row is the same whatever else is
     # compared.
     restrictions = [f"{key}={value}" for key, value in quantity.restricted]
     rng = generator(0, "compare", quantity.name, *restrictions)
-    if paired:
-        found = paired_difference(second, first, of_first, rng)
-    else:
-        found = unpaired_difference(second, of_second, first, of_first, rng)
+    found = paired_difference(second, first, of_worlds, rng)
     return Row(
         name=quantity.name,
         where=quantity.where,
         unit=quantity.unit,
         n=len(a),
-        n_b=len(b),
-        clusters=len(set(of_first)),
-        clusters_b=len(set(of_second)),
+        clusters=len(set(of_worlds)),
         n_different=found.n_different,
-        a=float(cluster_means(first, of_first).mean()),
-        b=float(cluster_means(second, of_second).mean()),
+        a=float(cluster_means(first, of_worlds).mean()),
+        b=float(cluster_means(second, of_worlds).mean()),
         difference=found.estimate.value,
         interval=found.estimate.interval,
         p_permutation=found.permutation.p_value,

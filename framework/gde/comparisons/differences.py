@@ -40,15 +40,11 @@ class Row:
     """What the measurement is restricted to."""
     unit: str
     n: int
-    """Worlds of A: when paired, those where both runs have the measurement."""
-    n_b: int
-    """Worlds of B."""
+    """Worlds where both runs have the measurement."""
     clusters: int
-    """Clusters of the worlds of A."""
-    clusters_b: int
-    """Clusters of the worlds of B."""
-    n_different: int | None
-    """Clusters of worlds in which the runs differ; None without pairs."""
+    """Clusters of these worlds."""
+    n_different: int
+    """Clusters of worlds in which the runs differ."""
     a: float
     b: float
     difference: float
@@ -65,9 +61,7 @@ class Row:
     mde: float | None
     """Smallest difference found with a power of 80 %."""
     p: float | None = None
-    """Corrected after Holm (1979) over the rows of a family: of Wilcoxon's test, or
-    without pairs of permutations.
-    """
+    """Corrected after Holm (1979) over the rows of a family, of Wilcoxon's test."""
     q: float | None = None
     """The same, corrected after Benjamini and Hochberg (1995)."""
     reason: str
@@ -96,7 +90,7 @@ class ProbeRow:
     b: Measurement
     between: Verdict | None
     """B against A, paired over the worlds that both held out or, for a code length,
-    that both coded. None without pairs, and where turns have no scores.
+    that both coded. None where turns have no scores.
     """
 
 
@@ -121,7 +115,6 @@ class Compared:
 
     runs: tuple[Side, ...]
     """A and B."""
-    paired: bool
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     """What a reader must know about how the runs were made comparable."""
@@ -144,7 +137,7 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
     found = list(rows)
     for members in families.values():
-        raw = [_raw(rows[i]) for i in members]
+        raw = [None if rows[i].reason else rows[i].p_wilcoxon for i in members]
         p_values = adjusted(raw, holm)
         q_values = adjusted(raw, benjamini_hochberg)
         for i, p, q in zip(members, p_values, q_values, strict=True):
@@ -152,17 +145,8 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def _raw(row: Row) -> float | None:
-    """The p value to correct: Wilcoxon's, else that of permutations, else None."""
-    if row.reason:
-        return None
-    if row.p_wilcoxon is None:
-        return row.p_permutation
-    return row.p_wilcoxon
-
-
 def same_tests(
-    values: Mapping[Quantity, tuple[Values, Values]], paired: bool
+    values: Mapping[Quantity, tuple[Values, Values]],
 ) -> dict[Quantity, Quantity]:
     """Map a quantity to an earlier one whose test is the same.
 
@@ -170,18 +154,14 @@ def same_tests(
     are an example.
 
     Args:
-        values: of whole worlds, in both runs.
-        paired: whether tests look at the differences in each world alone, which
-            `length` and `efficiency.regret` may have in common without being equal.
+        values: of whole worlds, in both runs. Tests look at the differences in each
+            world alone, which `length` and `efficiency.regret` may have in common
+            without being equal.
     """
     first: dict[Hashable, Quantity] = {}
     found: dict[Quantity, Quantity] = {}
     for quantity, (a, b) in values.items():
-        if paired:
-            changes = np.array([b[world] - a[world] for world in a])
-        else:
-            numbers = np.array([*a.values(), *b.values()])
-            changes = numbers - numbers[0]
+        changes = np.array([b[world] - a[world] for world in a])
 
         # Adding 0 turns -0 into 0, which has other bytes.
         changes = np.round(changes, DECIMALS) + 0.0
@@ -192,7 +172,7 @@ def same_tests(
         # Two-sided tests do not see the sign, so the first change is made positive.
         first_change = changes[np.flatnonzero(changes)[0]]
         unsigned = changes * np.sign(first_change) + 0.0
-        place = (tuple(a), tuple(b), unsigned.tobytes())
+        place = (tuple(a), unsigned.tobytes())
         other = first.setdefault(place, quantity)
         if other is not quantity:
             found[quantity] = other
@@ -202,27 +182,24 @@ def same_tests(
 def few_worlds(rows: Sequence[Row]) -> list[str]:
     """Warn of rows over too few independent worlds to say much."""
     whole = [row for row in rows if not row.where]
-    few = [row for row in whole if _clusters(row) < FEW_WORLDS]
+    few = [row for row in whole if row.clusters < FEW_WORLDS]
     if not few:
         return []
 
     # Of worlds that are variations of one another, only one counts.
-    counted = _range([min(row.n, row.n_b) for row in few], "world")
-    if any(_clusters(row) < min(row.n, row.n_b) for row in few):
-        counted = f"{counted} in {_range(list(map(_clusters, few)), 'cluster')}"
+    counted = _range([row.n for row in few], "world")
+    clusters = [row.clusters for row in few]
+    if any(row.clusters < row.n for row in few):
+        counted = f"{counted} in {_range(clusters, 'cluster')}"
     which = "compared"
     if len(few) < len(whole):
         which = f"{len(few)} of {len(whole)} rows compared"
     notes = [
         f"{which} over {counted}, fewer than {FEW_WORLDS}: too few for a conclusion"
     ]
-    if min(map(_clusters, few)) < MINIMUM_CLUSTERS:
+    if min(clusters) < MINIMUM_CLUSTERS:
         notes.append(f"no interval from fewer than {MINIMUM_CLUSTERS} clusters")
     return notes
-
-
-def _clusters(row: Row) -> int:
-    return min(row.clusters, row.clusters_b)
 
 
 def _range(numbers: Sequence[int], noun: str) -> str:

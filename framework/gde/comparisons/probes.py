@@ -31,7 +31,7 @@ class ProbedRun:
     """Those that are compared, by key."""
 
 
-def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRow]:
+def compare_probes(a: ProbedRun, b: ProbedRun) -> Iterator[ProbeRow]:
     """The headlines that both runs have, of equal fits; p values are not corrected.
 
     A probe without any fit in common is compared by the first fits of both runs.
@@ -39,7 +39,6 @@ def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRo
     Args:
         a: the first run.
         b: the second run.
-        paired: whether B is tested against A.
     """
     of_a = _headlines(a.result)
     of_b = _headlines(b.result)
@@ -51,13 +50,12 @@ def compare_probes(a: ProbedRun, b: ProbedRun, paired: bool) -> Iterator[ProbeRo
             if name not in of_b[fit_b]:
                 continue
             between = None
-            if paired:
-                score = name.removeprefix(f"{fit_a.probe}.")
-                turns_a = _scored(reports_a.get(fit_a), score)
-                turns_b = _scored(reports_b.get(fit_b), score)
-                if turns_a is not None and turns_b is not None:
-                    both = (turns_a, a.episodes), (turns_b, b.episodes)
-                    between = _between(*both, fit_a, score)
+            score = name.removeprefix(f"{fit_a.probe}.")
+            turns_a = _scored(reports_a.get(fit_a), score)
+            turns_b = _scored(reports_b.get(fit_b), score)
+            if turns_a is not None and turns_b is not None:
+                both = (turns_a, a.episodes), (turns_b, b.episodes)
+                between = _between(*both, fit_a, score)
             yield ProbeRow(
                 name=name,
                 title=meanings[name].title,

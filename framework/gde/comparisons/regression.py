@@ -29,10 +29,8 @@ def check_not_worse(compared: Compared, names: Sequence[str]) -> tuple[Check, ..
         GdeError: neither direction of it is better.
     """
     rows = [_row(compared, name) for name in dict.fromkeys(names)]
-    raw = []
-    for row in rows:
-        # Also of a row that the comparison itself tests as another one.
-        raw.append(row.p_permutation if row.p_wilcoxon is None else row.p_wilcoxon)
+    # Also of a row that the comparison itself tests as another one.
+    raw = [row.p_wilcoxon for row in rows]
     checks = []
     for row, p in zip(rows, adjusted(raw, holm), strict=True):
         outcome = outcome_of(row.difference, p, row.better)

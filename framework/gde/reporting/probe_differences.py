@@ -53,7 +53,7 @@ def against_control(one: Measurement) -> str:
 
 
 def against_first(row: ProbeRow) -> str:
-    """The verdict of B against A; empty where the runs are not paired."""
+    """The verdict of B against A; empty without scores of turns."""
     if row.between is None:
         return ""
     return outcome_text(row.between, row.between.control, row.a.unit)

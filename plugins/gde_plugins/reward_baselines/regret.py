@@ -61,8 +61,7 @@ def _measured(
             ranks[succeeded],
             worlds[succeeded],
             generator(seed, "metric", AUC, model),
-            permutations=1,
-        ).estimate
+        )
         # The area is 1/2 and the difference in mean rank as a share of all ranks.
         interval = None
         if difference.interval is not None:

@@ -77,7 +77,7 @@ def test_any_number_of_runs_is_compared_and_the_settings_that_differ_are_shown(
         (("run0",), "wanted two runs; got 1"),
         (("run0", "run1", "none"), "no run folder none"),
         (("run0", "run1", "run1/../run1"), "a run is named twice"),
-        (("run0", "run1", "run2", "--unpaired"), "wanted two runs; got 3"),
+        (("run0", "run1", "run2", "--episodes", "success"), "wanted two runs; got 3"),
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused_in_a_line(

@@ -64,8 +64,7 @@ def test_a_row_has_every_test_of_its_pairs(
 ) -> None:
     compared = compare(make_run("a"), make_run("b", "random"), catalogue)
     accuracy = row(compared, "accuracy")
-    assert compared.paired
-    assert (accuracy.n, accuracy.n_b, accuracy.n_different) == (11, 11, 10)
+    assert (accuracy.n, accuracy.n_different) == (11, 10)
     assert accuracy.a == 1.0 > accuracy.b == pytest.approx(1 + accuracy.difference)
     assert accuracy.rank_biserial == -1.0
     assert accuracy.effect_paper == 1.0
@@ -105,28 +104,12 @@ def test_breakdowns_are_families_of_their_own(
     )
 
 
-def test_runs_that_share_no_world_are_compared_only_when_asked_to(
+def test_runs_that_share_no_world_are_refused(
     make_run: MakeRun, catalogue: Catalogue
 ) -> None:
     a, b = make_run("a"), make_run("b", "random", length=20)
-    with pytest.raises(GdeError, match=r"share no world: .* or pass --unpaired"):
+    with pytest.raises(GdeError, match=r"share no world: use the same environment"):
         compare(a, b, catalogue)
-    compared = compare(a, b, catalogue, paired=False)
-    accuracy = row(compared, "accuracy")
-    assert not compared.paired
-    assert (accuracy.n, accuracy.n_b, accuracy.n_different) == (11, 14, None)
-    assert (accuracy.p_wilcoxon, accuracy.rank_biserial) == (None, None)
-    assert accuracy.p_permutation is not None and accuracy.p is not None
-    assert accuracy.p_permutation <= accuracy.p < 0.01
-
-
-def test_shared_worlds_of_an_unpaired_comparison_are_told(
-    make_run: MakeRun, catalogue: Catalogue
-) -> None:
-    (note,) = compare(
-        make_run("a"), make_run("b", "random"), catalogue, paired=False
-    ).notes
-    assert note.startswith("11 worlds are in both runs")
 
 
 def test_metrics_are_configured_as_in_the_first_run(
@@ -184,9 +167,7 @@ def test_a_metric_that_raises_is_named_with_its_world(
 def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
     numbers = {
         "n": n,
-        "n_b": n,
         "clusters": n,
-        "clusters_b": n,
         "n_different": different or n,
         "a": 0.0,
         "b": 0.0,
@@ -249,7 +230,7 @@ def test_a_run_is_not_compared_with_itself_but_with_another_of_its_plan(
         with pytest.raises(GdeError, match=r"are the same run; choose two"):
             compare(a, other, catalogue)
         with pytest.raises(GdeError, match=r"are the same run; choose two"):
-            compare(other, a, catalogue, paired=False)
+            compare(other, a, catalogue)
     same = compare(a, make_run("counterfactual"), catalogue).rows
     assert {(row.n_different, row.difference, row.p) for row in same} == {
         (0, 0.0, None)
@@ -302,9 +283,9 @@ def test_the_same_test_is_found_whatever_its_sign_and_none_where_nothing_differs
         twice: runs(0, 2, 2, 1),
     }
     same = {still: runs(1, 1, 1, 1), calm: runs(2, 2, 2, 2)}
-    assert same_tests({**values, **same}, paired=False) == {less: one}
+    assert same_tests({**values, **same}) == {less: one}
     apart = Quantity(name="apart", unit="")
-    assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}, paired=True) == {
+    assert same_tests({**values, **same, apart: runs(5, 1, 6, 0.5)}) == {
         less: one,
         apart: one,
     }

@@ -115,7 +115,7 @@ def held_out(one: ProbedRun) -> set[str]:
 
 
 def compared(a: ProbedRun, b: ProbedRun) -> list[ProbeRow]:
-    return with_outcomes(list(compare_probes(a, b, paired=True)))
+    return with_outcomes(list(compare_probes(a, b)))
 
 
 def between(row: ProbeRow) -> Verdict:
@@ -226,7 +226,7 @@ def test_p_values_are_corrected_over_the_headlines_of_a_fit_and_all_comparisons(
 ):
     a = run("a", [report(fit, of_worlds(2.0)) for fit in (MAIN, DEEP)])
     b = run("b", [report(fit, of_worlds(1.9)) for fit in (MAIN, DEEP)])
-    rows = list(compare_probes(a, b, paired=True))
+    rows = list(compare_probes(a, b))
     alone = [between(row).p or 0 for row in with_outcomes(rows)]
     assert alone == [between(row).p for row in rows]
     twice = [between(row).p for row in with_outcomes([*rows, *rows])]
@@ -241,19 +241,11 @@ def test_another_probe_is_another_family() -> None:
         reports = [report(fit, of_worlds(mean)) for fit in (MAIN, other)]
         runs.append(run(name, reports, measures))
     a, b = runs
-    rows = list(compare_probes(a, b, paired=True))
+    rows = list(compare_probes(a, b))
     assert [between(row).p for row in with_outcomes(rows)] == [
         between(row).p for row in rows
     ]
     assert [row.name for row in rows] == ["p.error", "q.error"]
-
-
-def test_unpaired_runs_have_their_own_verdicts_alone() -> None:
-    a = run("a", [report(MAIN, of_worlds(2.0))])
-    (row,) = with_outcomes(list(compare_probes(a, a, paired=False)))
-    assert row.between is None
-    assert row.a.verdict == OWN
-    assert [line[1] for line in _probe_lines(row)] == ["A", "B"]
 
 
 def test_a_probe_of_one_run_is_noted() -> None:
@@ -277,7 +269,7 @@ def test_terminal_and_page_say_the_same() -> None:
     assert of_difference[3].startswith("better than A by ")
     assert ", p\u00a0< 0.001" in of_difference[3]
 
-    found = Compared(runs=(), paired=True, rows=(), notes=(), probes=(row,))
+    found = Compared(runs=(), rows=(), notes=(), probes=(row,))
     *_, (_, table) = difference_tables(found)
     (group,) = table.groups
     assert group.title == "p (v, layer 1, before reasoning)"

@@ -55,9 +55,7 @@ def row(name: str, a: float, b: float, p: float | None, tested_as: str = "") -> 
         where={},
         unit="share",
         n=40,
-        n_b=40,
         clusters=40,
-        clusters_b=40,
         n_different=20,
         a=a,
         b=b,
@@ -76,7 +74,7 @@ def row(name: str, a: float, b: float, p: float | None, tested_as: str = "") -> 
 
 def compared(a: str, b: str, *rows: Row) -> Compared:
     sides = tuple(Side(run=str(FOLDER / name), subject=Subject()) for name in (a, b))
-    return Compared(runs=sides, paired=True, rows=rows, notes=())
+    return Compared(runs=sides, rows=rows, notes=())
 
 
 def by_name(ranked: tuple[Ranked, ...]) -> Mapping[str, Ranked]:

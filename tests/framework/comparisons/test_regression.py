@@ -22,9 +22,7 @@ def row(name: str, difference: float, p: float | None, better: Better) -> Row:
         where={},
         unit="share",
         n=20,
-        n_b=20,
         clusters=20,
-        clusters_b=20,
         a=0.5,
         b=0.5 + difference,
         difference=difference,
@@ -37,7 +35,7 @@ def row(name: str, difference: float, p: float | None, better: Better) -> Row:
 
 def compared(*rows: Row) -> Compared:
     side = Side(run="run", subject=Subject())
-    return Compared(runs=(side, side), paired=True, rows=rows, notes=())
+    return Compared(runs=(side, side), rows=rows, notes=())
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,7 @@ SPEED = Row(
     where={},
     unit="",
     n=40,
-    n_b=40,
     clusters=40,
-    clusters_b=40,
     n_different=20,
     a=5.0,
     b=4.0,
@@ -51,7 +49,7 @@ def said(*rows: Row, unusable: int = 0) -> str:
         Side(run=name, subject=answering(n), models=())
         for name, n in (("a", 0), ("b", unusable))
     ]
-    compared = Compared(runs=tuple(runs), paired=True, rows=rows, notes=())
+    compared = Compared(runs=tuple(runs), rows=rows, notes=())
     return pair_finding(compared).replace("\u00a0", " ")
 
 

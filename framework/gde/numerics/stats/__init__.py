@@ -9,7 +9,6 @@ from gde.numerics.stats._differences import Difference as Difference
 from gde.numerics.stats._differences import cluster_differences as cluster_differences
 from gde.numerics.stats._differences import cluster_means as cluster_means
 from gde.numerics.stats._differences import effect_paper as effect_paper
-from gde.numerics.stats._differences import exchange as exchange
 from gde.numerics.stats._differences import paired_difference as paired_difference
 from gde.numerics.stats._differences import rank_biserial as rank_biserial
 from gde.numerics.stats._differences import sign_flip as sign_flip

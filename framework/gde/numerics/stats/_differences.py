@@ -33,10 +33,6 @@ from gde.numerics.stats._power import minimum_detectable_of
 PERMUTATIONS = 9999
 SCIPYS = 2**23
 """Most signs that SciPy draws, one by one."""
-MINIMUM_UNPAIRED = 4
-"""Fewest clusters in each of two groups with which a permutation test can reach p <
-0.05 (2 / C(8, 4) = 0.029).
-"""
 PUBLISHED_PAIRS = 10
 PUBLISHED_DIFFERENT = 5
 """Fewest pairs, and pairs that differ, for which the code of Arghal et al. (2026) gives
@@ -50,7 +46,6 @@ ENUMERATED = 13
 """Most clusters that differ for which all signs of tied ranks are enumerated."""
 MOST_DECIMALS = 300
 """Most decimals that `numpy.round` takes without overflow."""
-UNPAIRED = "not measured: the values are not paired"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +54,12 @@ class Difference:
 
     estimate: Estimate
     """The mean over clusters; its interval is None where the differences do not vary,
-    and with fewer than `MINIMUM_CLUSTERS` (in either group, if unpaired).
+    and with fewer than `MINIMUM_CLUSTERS`.
     """
-    n_different: int | None
-    """Clusters in which a and b differ; None where they are not paired."""
+    n_different: int
+    """Clusters in which a and b differ."""
     permutation: Finding
-    """Sign-flip test of pairs, or permutation of whole clusters between the groups; its
-    value is the difference.
-    """
+    """Sign-flip test; its value is the difference."""
     signed_rank: Finding
     """Wilcoxon's test; its value is the smaller rank sum."""
     rank_biserial: Finding
@@ -106,7 +99,7 @@ def paired_difference(
         signed_rank=signed_rank(differences),
         rank_biserial=rank_biserial(differences),
         effect_paper=effect_paper(differences),
-        mde=minimum_detectable_of([differences]),
+        mde=minimum_detectable_of(differences),
     )
 
 
@@ -116,13 +109,12 @@ def unpaired_difference(
     b: ArrayLike,
     clusters_b: ArrayLike,
     rng: np.random.Generator,
-    permutations: int = PERMUTATIONS,
-) -> Difference:
+) -> Estimate:
     """The mean of a (N,) over its clusters minus that of b (M,) over its own, as
     independent groups.
 
-    A cluster in both groups makes test and interval conservative, as far as it affects
-    both alike. The interval joins the intervals of both means ("square and add":
+    A cluster in both groups makes the interval conservative, as far as it affects both
+    alike. The interval joins the intervals of both means ("square and add":
     Newcombe 1998, Zou and Donner 2008). These are bootstrap intervals, or Wilson's
     score intervals (1927) where every cluster is a hit or a miss.
 
@@ -138,15 +130,7 @@ def unpaired_difference(
     else:
         mean_a = cluster_mean(first, np.arange(len(first)), rng)
         mean_b = cluster_mean(second, np.arange(len(second)), rng)
-    return Difference(
-        estimate=_joined(mean_a, mean_b),
-        n_different=None,
-        permutation=exchange(first, second, rng, permutations),
-        signed_rank=Finding(reason=UNPAIRED),
-        rank_biserial=Finding(reason=UNPAIRED),
-        effect_paper=Finding(reason=UNPAIRED),
-        mde=minimum_detectable_of([first, second]),
-    )
+    return _joined(mean_a, mean_b)
 
 
 def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floats:
@@ -242,33 +226,6 @@ def _of_many(values: Floats, rng: np.random.Generator, permutations: int) -> flo
     observed = rounded(values.sum(keepdims=True), largest)
     tail = min((drawn <= observed).sum(), (drawn >= observed).sum())
     return min(1.0, 2 * (1 + float(tail)) / (1 + permutations))
-
-
-def exchange(
-    a: Floats, b: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS
-) -> Finding:
-    """Test the hypothesis that the group does not matter to a cluster; a (G,) and b
-    (H,).
-    """
-    if min(len(a), len(b)) < MINIMUM_UNPAIRED:
-        return Finding.missing(
-            f"{len(a)} and {len(b)} clusters", f"{MINIMUM_UNPAIRED} each"
-        )
-
-    def contrast(first: Floats, second: Floats, axis: int) -> Floats:
-        difference: Floats = first.mean(axis=axis) - second.mean(axis=axis)
-        return difference
-
-    test = scipy.stats.permutation_test(
-        (a, b),
-        contrast,
-        permutation_type="independent",
-        vectorized=True,
-        n_resamples=permutations,
-        batch=at_once(len(a) + len(b)),
-        rng=rng,
-    )
-    return Finding(value=float(test.statistic), p_value=float(test.pvalue))
 
 
 def signed_rank(differences: Floats) -> Finding:

@@ -29,23 +29,13 @@ def minimum_detectable(standard_error: float, degrees: float) -> float:
     return float((for_significance + for_power) * standard_error)
 
 
-def minimum_detectable_of(groups: list[Floats]) -> Finding:
-    """The minimum detectable mean of one group (G,), or difference between the means of
-    two groups.
-
-    The standard error comes from the observed variances: sqrt(sum of variance / size).
-    """
-    degrees = 0
-    squared_error = 0.0
-    for group in groups:
-        size = len(group)
-        # A single cluster has no variance.
-        if size < 2:
-            return Finding.missing("1 cluster", "2")
-        degrees += size - 1
-        squared_error += float(np.var(group, ddof=1)) / size
-
-    error = sqrt(squared_error)
+def minimum_detectable_of(values: Floats) -> Finding:
+    """The minimum detectable mean of a group (G,), by its observed variance."""
+    G = len(values)
+    # A single cluster has no variance.
+    if G < 2:
+        return Finding.missing("1 cluster", "2")
+    error = sqrt(float(np.var(values, ddof=1)) / G)
     if error == 0:
         return Finding(reason="not measured: the values do not vary")
-    return Finding(value=minimum_detectable(error, degrees))
+    return Finding(value=minimum_detectable(error, G - 1))

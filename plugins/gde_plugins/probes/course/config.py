@@ -7,9 +7,9 @@ from typing import Annotated, NamedTuple
 
 from annotated_types import Ge
 
-from gde.data.events import EVENTS
 from gde.offers import WeightsName
 from gde_plugins.probes.config import Depth, Index, Several, check_pattern
+from gde_plugins.probes.course.events import EVENTS
 
 EVENT_FORM = (
     r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"

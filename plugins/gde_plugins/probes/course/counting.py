@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gde.data.events import EVENTS, Found
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import finished, unmeasured
 from gde.parts.context import Context
 from gde_plugins.probes.course.config import EventsConfig
+from gde_plugins.probes.course.events import EVENTS, Found
 from gde_plugins.probes.course.turns import NO_MODEL, located, read_model
 
 NO_TOKENS = "the answer cannot be replayed"

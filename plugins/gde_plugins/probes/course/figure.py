@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gde.data.events import EVENTS
 from gde.data.figure import Figure
 from gde.data.result import Measurement
 from gde.reporting.drawing import BLUE
+from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 
 TITLES: Mapping[str, str] = {

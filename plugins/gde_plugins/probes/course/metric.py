@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gde.data.events import EVENTS
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.errors import GdeError
@@ -18,6 +17,7 @@ from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.config import ReadingConfig
 from gde_plugins.probes.course.changes import Course, Judged, reorganises, resampled
 from gde_plugins.probes.course.config import THINGS, CourseConfig
+from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.reading import Truth, read, splits_of
 from gde_plugins.probes.course.sources import (
     FOREIGN,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from gde.data.activations import CaptureRequest, Intervention, TokenSequence
-from gde.data.events import EVENTS, PREFIX
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
@@ -24,6 +23,7 @@ from gde.seeding import derive, generator
 from gde_plugins.probes.arrays import Floats
 from gde_plugins.probes.config import ReadingConfig
 from gde_plugins.probes.course.config import PatchingConfig
+from gde_plugins.probes.course.events import EVENTS, PREFIX
 from gde_plugins.probes.course.sources import own
 from gde_plugins.probes.course.turns import (
     NO_MODEL,

@@ -10,10 +10,10 @@ from typing import Self
 
 import numpy as np
 
-from gde.data.events import EVENTS
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices
 from gde_plugins.probes.config import PENALTIES
 from gde_plugins.probes.course.config import THINGS
+from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.sources import ByEvent
 from gde_plugins.probes.course.turns import CourseTurn
 from gde_plugins.probes.fitting.one_thread import one_thread

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gde.data.activations import CaptureRequest, TokenSequence
-from gde.data.events import EVENTS, PREFIX
 from gde.parts.language_model import WhiteBox
 from gde.seeding import derive
 from gde_plugins.probes.arrays import Floats
+from gde_plugins.probes.course.events import EVENTS, PREFIX
 from gde_plugins.probes.course.turns import CourseTurn
 
 MODEL, TEXT, FOREIGN, RANDOM = "model", "text", "foreign prompt", "random weights"

@@ -5,7 +5,6 @@ moments of Arghal et al. (2026), sections 5.1 and 5.3.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from gde.data.events import EVENTS
 from gde.data.figure import Figure
 from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
@@ -13,6 +12,7 @@ from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, scaled
 from gde_plugins.probes.course.config import CourseStudyConfig
+from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.figure import course_figure
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 

@@ -8,11 +8,11 @@ from typing import Any
 from gde.data.activations import TokenSequence
 from gde.data.cell_map import CellMap
 from gde.data.completion import Completion
-from gde.data.events import Found, find_events
 from gde.data.trajectory import Trajectory
 from gde.errors import CannotReplay
 from gde.parts.context import Context
 from gde.parts.language_model import Retokenizer, WhiteBox
+from gde_plugins.probes.course.events import Found, find_events
 
 NO_MODEL = "no model of the run gives activations"
 

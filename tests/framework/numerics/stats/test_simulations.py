@@ -19,7 +19,6 @@ from simulations import (
     regression,
     replicates,
     trends,
-    unpaired,
 )
 
 from gde.numerics.stats import MINIMUM_CLUSTERS
@@ -31,7 +30,6 @@ QUICK, RUNS, INTERVALS, FAMILIES = 150, 10_000, 2_000, 2_000
 def test_tests_hold_their_level_roughly() -> None:
     shares = [
         *paired("rates", 20, QUICK).values(),
-        *unpaired("rates", 12, QUICK).values(),
     ]
     shares += [*trends(15, QUICK).values(), *regression(20, QUICK).values()]
     assert max(shares) < 0.11
@@ -72,17 +70,6 @@ def test_paired_tests_never_exceed_their_level_and_reach_it_without_ties(
     assert max(found["sign-flip"], found["Wilcoxon"]) <= 0.055
     if design == "normal" and n > 6:
         assert min(found["sign-flip"], found["Wilcoxon"]) >= 0.045
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n", COUNTS)
-@pytest.mark.parametrize("design", DESIGNS)
-def test_the_permutation_of_clusters_never_exceeds_its_level(
-    design: str, n: int
-) -> None:
-    assert unpaired(design, n, RUNS)["permutation"] <= 0.055
-    if design == "normal" and n > 6:
-        assert unpaired(design, n, RUNS)["permutation"] >= 0.045
 
 
 @pytest.mark.slow

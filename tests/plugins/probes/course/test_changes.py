@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from gde.data.events import EVENTS
 from gde_plugins.probes.course.changes import (
     FEWEST,
     Course,
@@ -23,6 +22,7 @@ from gde_plugins.probes.course.config import (
     Change,
     CourseConfig,
 )
+from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, TEXT
 
 STATED = CourseConfig().stated

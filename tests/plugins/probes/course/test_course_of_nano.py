@@ -7,12 +7,12 @@ import altair
 import pytest
 
 from gde import Choice, Plan, evaluate, load_evidence
-from gde.data.events import EVENTS, NO_FORM
 from gde.data.result import Measurement, Result
 from gde.parts.reproduction import Comparison, Run
 from gde.runs.adding import rescore
 from gde.store.folder import RunFolder
 from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS
+from gde_plugins.probes.course.events import EVENTS, NO_FORM
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 from gde_plugins.probes.course.study import CourseStudy
 

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gde import Completion, TokenSequence
-from gde.data.events import (
+from gde.testing.parts import PlantedModel
+from gde_plugins.probes.course.config import EVENT_FORM
+from gde_plugins.probes.course.events import (
     EVENTS,
     NO_FORM,
     NO_PROMPT,
@@ -18,8 +20,6 @@ from gde.data.events import (
     Found,
     find_events,
 )
-from gde.testing.parts import PlantedModel
-from gde_plugins.probes.course.config import EVENT_FORM
 
 MODEL = PlantedModel()
 REASONING = "A 1,2 G 3,1 path 1,2 2,2 3,2 3,1"

@@ -9,12 +9,12 @@ import pytest
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.cell_map import KINDS, CellMap
-from gde.data.events import EVENTS, PREFIX, Found
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.testing.parts import PlantedModel
 from gde_plugins.probes.course import patching
 from gde_plugins.probes.course.config import PatchingConfig
+from gde_plugins.probes.course.events import EVENTS, PREFIX, Found
 from gde_plugins.probes.course.patching import Patching, tails_of, trials_of
 from gde_plugins.probes.course.turns import CourseTurn
 

@@ -8,10 +8,10 @@ import numpy as np
 from gde import ChatRequest, Message
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.cell_map import KINDS, CellMap, Thing
-from gde.data.events import EVENTS, NOT_SAID, PREFIX, Found
 from gde.testing.parts import PlantedModel
 from gde_plugins.probes.arrays import Doubles, Floats
 from gde_plugins.probes.course.config import THINGS
+from gde_plugins.probes.course.events import EVENTS, NOT_SAID, PREFIX, Found
 from gde_plugins.probes.course.reading import Truth, read, splits_of
 from gde_plugins.probes.course.sources import foreign, own, random_weights, said
 from gde_plugins.probes.course.turns import CourseTurn, located
