@@ -93,7 +93,7 @@ def _environment(name: str, settings: "Sequence[str]", as_json: bool) -> None:
             {name for listed in list_worlds(ready, resources) for name in listed}
         )
     if as_json:
-        show_json({"schema": 1, "environment": name, "worlds": worlds, "remarks": said})
+        show_json({"environment": name, "worlds": worlds, "remarks": said})
         return
     for sentence in said:
         say(sentence)
@@ -160,7 +160,6 @@ def _distribution(name: str, settings: "Sequence[str]", as_json: bool) -> None:
     if as_json:
         show_json(
             {
-                "schema": 1,
                 "distribution": name,
                 **counts,
                 "checks": [asdict(one) for one in found],

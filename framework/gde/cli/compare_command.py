@@ -100,7 +100,7 @@ def command(
     if as_json:
         told = comparison_json(found) if found else {}
         ranked = [asdict(one) for one in boards]
-        show_json({"schema": 1, **told, "leaderboards": ranked})
+        show_json({**told, "leaderboards": ranked})
         return
     if found:
         tell("\n".join(contest_screen(found)))
@@ -135,7 +135,7 @@ def _compare_two(
             "checks": [asdict(one) for one in checks],
             "leaderboards": [asdict(one) for one in boards],
         }
-        show_json({"schema": 1, **told})
+        show_json(told)
     else:
         _show(compared)
         _show_boards(boards)

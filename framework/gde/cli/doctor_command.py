@@ -26,7 +26,7 @@ def command(
 
     findings = [*examine()] if run is None else _folder(run)
     if as_json:
-        show_json({"schema": 1, "findings": [asdict(finding) for finding in findings]})
+        show_json({"findings": [asdict(finding) for finding in findings]})
     else:
         no = "missing" if run is None else "damaged"
         rows = [

@@ -38,7 +38,7 @@ def command(
     judged = judge_file(file, model, path, how.concurrency)
     failed = [each for each in judged if each["failure"]]
     if as_json:
-        show_json({"schema": 1, "file": str(path), "trajectories": judged})
+        show_json({"file": str(path), "trajectories": judged})
     else:
         for each in failed:
             say(f"{file}, line {each['line']}: {each['failure']}")

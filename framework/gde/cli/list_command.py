@@ -33,7 +33,7 @@ def show_offers(entries: "Sequence[Entry]", as_json: bool, **about: "Json") -> N
     """One offer a row."""
     rows = [_row(entry) for entry in entries]
     if as_json:
-        show_json({"schema": 1, **about, "offers": rows})
+        show_json({**about, "offers": rows})
     else:
         cells = itemgetter("name", "summary", "plugin", "install")
         show_table(

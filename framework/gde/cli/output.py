@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from shutil import get_terminal_size
@@ -39,18 +39,18 @@ def tell(text: str, end: bool = True) -> None:
     typer.echo(shown(text), nl=end)
 
 
-def show_json(value: Any) -> None:
-    """Print data: one JSON object to stdout."""
-    typer.echo(escaped(json.dumps(value, ensure_ascii=False)))
+def show_json(value: Mapping[str, Any]) -> None:
+    """Print data: one JSON object with its schema to stdout."""
+    typer.echo(escaped(json.dumps({"schema": 1, **value}, ensure_ascii=False)))
 
 
 def show_variants(values: dict[str, Any]) -> None:
     """Print data: a JSON object for one plan, or one object with all."""
     if len(values) == 1:
         (only,) = values.values()
-        show_json({"schema": 1, **only})
+        show_json(only)
     else:
-        show_json({"schema": 1, "variants": values})
+        show_json({"variants": values})
 
 
 def show_table(

@@ -12,7 +12,7 @@ def command(as_json: options.Json = False) -> None:
 
     records = load_plugins().records
     if as_json:
-        show_json({"schema": 1, "plugins": [asdict(record) for record in records]})
+        show_json({"plugins": [asdict(record) for record in records]})
         return
     rows = [
         (

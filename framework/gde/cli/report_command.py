@@ -41,7 +41,7 @@ def command(
         why = no_report() or "name a reporter with --reporter"
         raise GdeError(f"no report of {run}: {why}")
     if as_json:
-        show_json({"schema": 1, "files": [*map(str, files)]})
+        show_json({"files": [*map(str, files)]})
     else:
         for file in files:
             tell(str(file))

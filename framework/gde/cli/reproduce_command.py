@@ -129,7 +129,7 @@ def _foretell(request: "Request", as_json: bool) -> None:
     found = foresee(request)
     if as_json:
         estimates = [asdict(each) for each in found]
-        show_json({"schema": 1, "study": request.name, "estimates": estimates})
+        show_json({"study": request.name, "estimates": estimates})
         return
     if not found:
         say("no part asks a language model")

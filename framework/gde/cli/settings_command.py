@@ -18,7 +18,7 @@ def command(as_json: options.Json = False) -> None:
     tables = how_tables(found.how)
     tables[TRUSTED] = [str(folder) for folder in found.trusted_folders]
     if as_json:
-        show_json({"schema": 1, "file": str(path), "settings": tables})
+        show_json({"file": str(path), "settings": tables})
         return
     tell(tomli_w.dumps(tables), end=False)
     say(f"file: {path}" if path.is_file() else f"defaults: {path} is not there")

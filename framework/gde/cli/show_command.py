@@ -70,7 +70,6 @@ def command(
         names = ("field", "type", "default", "help")
         show_json(
             {
-                "schema": 1,
                 "name": entry.qualified,
                 "summary": entry.offer.summary,
                 **capabilities,
@@ -104,7 +103,7 @@ def _show_spending(run: Path, as_json: bool) -> None:
         )
     found = spending(run)
     if as_json:
-        show_json({"schema": 1, **asdict(found)})
+        show_json(asdict(found))
         return
     for line in asked_lines(found.models):
         tell(line)

@@ -28,7 +28,7 @@ def command(
     runs = runs_in(run)
     shown = [disclose(one) for one in runs]
     if as_json:
-        show_json({"schema": 1, "runs": [asdict(one) for one in shown]})
+        show_json({"runs": [asdict(one) for one in shown]})
     else:
         for one in shown:
             tell(one_line(one.run) + (" is trusted already" if one.trusted else ""))

@@ -356,22 +356,28 @@ class Result:
         """The measures by the names of measurements."""
         return Measures(self.measures)
 
-    def to_frame(self) -> "pandas.DataFrame":
-        """A row for each measurement, as a frame.
+    @property
+    def table(self) -> Table:
+        """A row for each measurement.
 
         The columns are `COLUMNS`, with `low` and `high` for the interval, and then one
         for each label, e.g. `size`. A label with the name of another column is in
-        `where.NAME`. Absent values are missing.
-
-        Raises:
-            MissingExtra: pandas is not installed.
+        `where.NAME`. Absent values are None.
         """
         meanings = self.meanings
         rows = []
         for one in self.measurements:
             title, _ = meanings[one.name].titled(one.where)
             rows.append(_row(one, title))
-        return Table.of(rows, COLUMNS).to_pandas("Result.to_frame")
+        return Table.of(rows, COLUMNS)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """The table as a frame.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        return self.table.to_pandas("Result.to_frame")
 
 
 def _row(one: Measurement, title: str) -> Mapping[str, Any]:

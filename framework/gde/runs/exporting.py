@@ -140,39 +140,17 @@ def _turn_and_request(row: Row) -> tuple[int, str]:
 
 
 def _csv(run: Path, file: TextIO) -> int:
-    measurements = RunFolder.open(run).read_result().measurements
+    table = RunFolder.open(run).read_result().table
     writer = csv.writer(file)
-    columns = (
-        "name",
-        "where",
-        "value",
-        "low",
-        "high",
-        "unit",
-        "n",
-        "clusters",
-        "reason",
-    )
-    writer.writerow(columns)
-    for each in measurements:
-        low, high = each.interval or (None, None)
-        place = json.dumps(dict(each.where), sort_keys=True)
-        row = (
-            _cell(each.name),
-            _cell(place),
-            each.value,
-            low,
-            high,
-            _cell(each.unit),
-            each.n,
-            each.clusters,
-            _cell(each.reason),
-        )
-        writer.writerow(row)
-    return len(measurements)
+    writer.writerow(map(_cell, table))
+    for row in zip(*table.values(), strict=True):
+        writer.writerow(map(_cell, row))
+    return table.n_rows
 
 
-def _cell(text: str) -> str:
-    """A text that neither steers a terminal nor is a formula of a spreadsheet."""
-    visible = "".join(each if each.isprintable() else "\ufffd" for each in text)
+def _cell(value: Any) -> Any:
+    """A value; a text neither steers a terminal nor is a formula of a spreadsheet."""
+    if not isinstance(value, str):
+        return value
+    visible = "".join(each if each.isprintable() else "\ufffd" for each in value)
     return f"'{visible}" if visible.startswith(FORMULA) else visible

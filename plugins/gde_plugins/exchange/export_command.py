@@ -58,6 +58,6 @@ def command(
         ):
             n = export(run, chosen, file)
     if as_json:
-        show_json({"schema": 1, "file": str(out), "format": form, "rows": n})
+        show_json({"file": str(out), "format": form, "rows": n})
     else:
         say(f"{n} rows in {out}")

@@ -55,6 +55,6 @@ def _import_dataset(folder: Path, out: Path | None, as_json: bool) -> None:
     out = out or free_name(folder.resolve().name)
     runs = import_dataset(folder, out)
     if as_json:
-        show_json({"schema": 1, "runs": {name: str(run) for name, run in runs.items()}})
+        show_json({"runs": {name: str(run) for name, run in runs.items()}})
     else:
         say(f"{len(runs)} runs in {out}")

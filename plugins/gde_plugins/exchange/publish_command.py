@@ -43,6 +43,6 @@ def command(
         )
     n = publish(runs, out, licence)
     if as_json:
-        show_json({"schema": 1, "site": str(out), "runs": n})
+        show_json({"site": str(out), "runs": n})
     else:
         say(f"{n} runs in {out / INDEX}")

@@ -69,7 +69,7 @@ def _serve(folder: Path, place: str, port: int, as_json: bool) -> None:
 
     def ready(address: str) -> None:
         if as_json:
-            show_json({"schema": 1, "address": address})
+            show_json({"address": address})
         else:
             say(f"{address} (Ctrl-C ends it)")
 
@@ -95,7 +95,7 @@ def _animate(run: Path, episode: str | None, out: Path, as_json: bool) -> None:
     with replacing(out) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     if as_json:
-        show_json({"schema": 1, "file": str(out)})
+        show_json({"file": str(out)})
     else:
         say(str(out))
 
@@ -120,7 +120,7 @@ def _list_runs(folder: Path, as_json: bool) -> None:
             f"{folder} is no run folder and holds none: wanted plan.toml in it"
         )
     if as_json:
-        show_json({"schema": 1, "runs": [asdict(each) for each in states]})
+        show_json({"runs": [asdict(each) for each in states]})
         return
     fields = ("name", "status", "agent", "model", "environment", "found")
     rows = []
@@ -132,7 +132,7 @@ def _list_runs(folder: Path, as_json: bool) -> None:
 
 def _list(rows: "list[dict[str, Any]]", as_json: bool) -> None:
     if as_json:
-        show_json({"schema": 1, "episodes": rows})
+        show_json({"episodes": rows})
         return
     columns = list(rows[0]) if rows else ["episode"]
     for start in range(0, max(len(rows), 1), PAGE):
@@ -149,7 +149,7 @@ def _show(trajectory: "Trajectory", as_json: bool) -> None:
 
     stored: dict[str, Any] = trajectory_json(trajectory)
     if as_json:
-        show_json({"schema": 1, **stored})
+        show_json(stored)
         return
     for turn in trajectory.turns:
         decision = turn.decision
