@@ -1,8 +1,8 @@
 """Several variants in the same worlds: one run each, and their comparison.
 
-The folder holds `contest.toml`, which names the variants in their order, a run folder
-for each, and `contest.json` with every pair compared. Each run is an ordinary run: it
-can be opened, resumed, probed or sent to somebody by itself.
+The folder holds `contest.toml`, which names the variants in their order, and a run
+folder for each. Each run is an ordinary run: it can be opened, resumed, probed or sent
+to somebody by itself.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,12 +29,10 @@ from gde.runs.adding import report, rescore
 from gde.runs.evaluating import resume
 from gde.stages.progress import Progress, Watch, ignore
 from gde.store.folder import RunFolder, free_name
-from gde.store.rows import to_json
 from gde.store.trust import check_trusted
 
-COMPARED = "contest.json"
 SCHEMA = 1
-"""Of `contest.json`."""
+"""Of the object of `gde eval --json`."""
 VERSION = 1
 """Of `contest.toml`."""
 
@@ -91,7 +89,7 @@ def contest(
         with _all_to_resume(out):
             resume(out / name, catalogue, watch, plan=plan, how=readies[name].how)
     watch(Progress("variants", len(plans), len(plans)))
-    return _concluded(out, catalogue)
+    return read_contest(out, catalogue)
 
 
 def is_contest(path: Path) -> bool:
@@ -172,7 +170,7 @@ def resume_contest(
         if retry_failed or not _finished(run):
             with _all_to_resume(path):
                 resume(run, catalogue, watch, how=how, retry_failed=retry_failed)
-    return _concluded(path, catalogue)
+    return read_contest(path, catalogue)
 
 
 def rescore_contest(
@@ -187,7 +185,7 @@ def rescore_contest(
     catalogue = catalogue or Catalogue.default()
     for run in _trusted(path):
         rescore(run, metrics, catalogue, watch, how=how)
-    return _concluded(path, catalogue)
+    return read_contest(path, catalogue)
 
 
 def report_contest(
@@ -212,7 +210,7 @@ def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
 
 
 def contest_json(found: Contest) -> dict[str, Any]:
-    """The object of `gde eval --json` for several agents, and of contest.json."""
+    """The object of `gde eval --json` for several agents."""
     return {
         "schema": SCHEMA,
         "contest": str(found.folder),
@@ -222,12 +220,6 @@ def contest_json(found: Contest) -> dict[str, Any]:
 
 def _listed(names: Collection[str]) -> str:
     return tomli_w.dumps({"version": VERSION, "variants": list(names)})
-
-
-def _concluded(path: Path, catalogue: Catalogue) -> Contest:
-    found = read_contest(path, catalogue)
-    write_whole(path / COMPARED, to_json(contest_json(found)) + "\n")
-    return found
 
 
 def _finished(run: Path) -> bool:
