@@ -11,7 +11,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse as typer does, and refuse a second value."""
-        given: list[Any]
+        param: Any
         _, _, given = self.make_parser(ctx).parse_args(args=[*args])
         for param in given:
             if given.count(param) > 1 and not (param.multiple or param.is_flag):

@@ -4,29 +4,55 @@ A fit is a row of run.sqlite and a pair of safetensors files.
 """
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+from typing_extensions import TypedDict
 
 from gde.data.probe import CodedTurns, Fit, ProbeReport
-from gde.data.result import Measurement
 from gde.errors import UnknownName
 from gde.store import manifest
-from gde.store.activations import Row
 from gde.store.arrays import read_arrays, write_arrays
 from gde.store.damage import decoding
 from gde.store.journal import Journal
 from gde.store.rows import to_json
+from gde.validating import field_types
 
 DECODED = "decoded"
 FURTHER, SCORES, CODED = "further.", "score.", "coded."
 """Names of arrays in the file of what a fit decoded; all but the first are followed by
 a number or a name.
 """
+READERS = {
+    name: TypeAdapter(field_types(ProbeReport)[name])
+    for name in (
+        "fit",
+        "measurements",
+        "n_train",
+        "n_test",
+        "rows",
+        "classes",
+        "worlds",
+        "model",
+        "unread",
+        "reason",
+        "absent",
+    )
+}
+"""What reads the fields of a report without arrays."""
+
+
+class _Coded(TypedDict):
+    rows: tuple[tuple[str, int], ...]
+    worlds: tuple[str, ...]
+
+
+CODED_TURNS = TypeAdapter(_Coded)
 
 
 def write_readout(
@@ -104,65 +130,30 @@ def read_reports(journal: Journal, folder: Path) -> tuple[ProbeReport, ...]:
 
 
 def _stored(report: ProbeReport) -> dict[str, object]:
-    return {
-        "fit": asdict(report.fit),
-        "measurements": [asdict(measurement) for measurement in report.measurements],
-        "n_train": report.n_train,
-        "n_test": report.n_test,
-        "rows": report.rows,
-        "classes": report.classes,
-        "worlds": report.worlds,
-        "coded": {"rows": report.coded.rows, "worlds": report.coded.worlds},
-        "model": report.model,
-        "unread": report.unread,
-        "reason": report.reason,
-        "absent": report.absent,
-    }
+    """What the row of a fit holds: all but arrays, which have files."""
+    plain = {name: getattr(report, name) for name in READERS}
+    coded = {"rows": report.coded.rows, "worlds": report.coded.worlds}
+    return dict(to_jsonable_python({**plain, "coded": coded}))
 
 
 def _report(journal: Journal, folder: Path, stored: dict[str, Any]) -> ProbeReport:
-    fit = Fit(**stored["fit"])
+    plain = {name: read.validate_python(stored[name]) for name, read in READERS.items()}
+    coded = CODED_TURNS.validate_python(stored["coded"])
     decoded = np.zeros((0,), dtype=np.float32)
     arrays = {}
-    if not stored["reason"]:
-        _, file = files_of(folder, fit.name)
+    if not plain["reason"]:
+        _, file = files_of(folder, plain["fit"].name)
         manifest.check_file(journal, "probes", file)
         arrays = read_arrays(file)
         decoded = arrays.pop(DECODED)
-    measurements = tuple(Measurement(**each) for each in stored["measurements"])
-    coded = stored["coded"]
     further = _named(arrays, FURTHER)
     return ProbeReport(
-        fit=fit,
-        measurements=measurements,
-        n_train=stored["n_train"],
-        n_test=stored["n_test"],
-        rows=_rows(stored["rows"]),
+        **plain,
         decoded=decoded,
         further=tuple(further[str(i)] for i in range(1, len(further) + 1)),
-        classes=tuple(stored["classes"]),
-        worlds=tuple(stored["worlds"]),
         scores=_named(arrays, SCORES),
-        coded=CodedTurns(
-            rows=_rows(coded["rows"]),
-            worlds=tuple(coded["worlds"]),
-            scores=_named(arrays, CODED),
-        ),
-        model=_text(stored["model"]),
-        unread=_text(stored["unread"]),
-        reason=_text(stored["reason"]),
-        absent=stored["absent"],
+        coded=CodedTurns(**coded, scores=_named(arrays, CODED)),
     )
-
-
-def _text(stored: object) -> str:
-    if not isinstance(stored, str):
-        raise TypeError(f"wanted text, got {type(stored).__name__}")
-    return stored
-
-
-def _rows(stored: Iterable[tuple[str, int]]) -> tuple[Row, ...]:
-    return tuple((episode, turn) for episode, turn in stored)
 
 
 def _named(
