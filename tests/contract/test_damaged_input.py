@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from gde.errors import GdeError
-from gde.runs.judged_file import read_rows
 from gde.testing import check_reader
 from gde_plugins.babyai.config import QuestionConfig
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
+from gde_plugins.exchange.judged_file import read_rows
 from gde_plugins.grid.generation.files import read_origins
 from gde_plugins.text_worlds.alfworld.files import games
 from gde_plugins.webshop.published import published_catalogue

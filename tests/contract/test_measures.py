@@ -68,8 +68,6 @@ KNOWN_ANYWAY = {
     ("gde.runs.plain", "success"): "a field of a turn: what a step says of itself",
     ("gde.runs.plain", "optimal"): "a field of a turn",
     ("gde.runs.exporting", "success"): "the same of a conversation",
-    ("gde.cli.main", "judge"): "a command",
-    ("gde.runs.judged_file", "steps"): "a field of a row of a user's file",
     ("gde.runs.examining", "length"): "a field of the kit's corridor",
 }
 """(module, text) of the framework's own words that a plugin uses too, and of what a

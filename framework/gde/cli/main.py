@@ -33,7 +33,6 @@ COMMANDS = (
     "rescore",
     "probe",
     "report",
-    "judge",
     "compare",
     "reproduce",
     "profile",

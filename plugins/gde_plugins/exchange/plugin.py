@@ -1,4 +1,6 @@
-"""Adds `gde import`, `gde export` and `gde publish`, and offers the scores of logs."""
+"""Adds `gde import`, `gde export`, `gde publish` and `gde judge`, and offers the scores
+of logs.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -35,8 +37,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
 @hookimpl
 def gde_add_commands(app: "typer.Typer") -> None:
     """Add the commands."""
-    from gde_plugins.exchange import export_command, import_command, publish_command
+    from gde_plugins.exchange import (
+        export_command,
+        import_command,
+        judge_command,
+        publish_command,
+    )
 
     app.command("export")(export_command.command)
     app.command("import")(import_command.command)
     app.command("publish")(publish_command.command)
+    app.command("judge")(judge_command.command)

@@ -28,8 +28,8 @@ def command(
     """Judge the steps of trajectories that gde did not make."""
     from gde.request.building import asked_for
     from gde.request.howfile import read_settings
-    from gde.runs.judged_file import judge_file
     from gde.runs.judging import reward_model
+    from gde_plugins.exchange.judged_file import judge_file
 
     (choice,), _ = asked_for("reward", [reward], settings or ())
     how = read_settings().how
