@@ -43,6 +43,7 @@ AROUND_RUNS = (
     "gymnasium",
     "human",
     "pages",
+    "profile",
     "verifiers",
     "viewer",
 )

@@ -35,7 +35,6 @@ COMMANDS = (
     "report",
     "compare",
     "reproduce",
-    "profile",
     "trust",
     "settings",
     "plugins",

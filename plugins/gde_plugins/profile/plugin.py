@@ -1,9 +1,13 @@
-"""Offers the profile."""
+"""Offers the profile, and adds `gde profile`."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gde.hookspecs import hookimpl
 from gde.offers import AnyOffer, Offer
+
+if TYPE_CHECKING:
+    import typer
 
 
 @hookimpl
@@ -19,3 +23,11 @@ def gde_reproductions() -> Sequence[AnyOffer]:
             make="gde_plugins.profile.study:Profile",
         ),
     )
+
+
+@hookimpl
+def gde_add_commands(app: "typer.Typer") -> None:
+    """Add the command."""
+    from gde_plugins.profile.command import command
+
+    app.command("profile")(command)
