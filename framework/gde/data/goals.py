@@ -1,10 +1,8 @@
 """Counterfactual goals: what the generator of a world might have drawn instead."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
-
-from gde.data.trajectory import Trajectory
 
 GOAL_MOVED = "goal_moved"
 """Label of the conditions of a run with a goal swap: whether the goal was moved."""
@@ -42,21 +40,3 @@ class Goals:
         total = sum(weights.values())
         possible = {name: each / total for name, each in weights.items() if each > 0}
         return cls(probabilities=possible, present=present)
-
-
-def swapped_pairs(
-    trajectories: Iterable[Trajectory],
-) -> Iterator[tuple[Trajectory, Trajectory]]:
-    """Pair the episodes of a run with a goal swap: own goal first, then goal moved.
-
-    Episodes of which the other is missing are left out.
-    """
-    own: dict[tuple[int, int, int], Trajectory] = {}
-    for trajectory in trajectories:
-        key = trajectory.key
-        # Conditions with and without a moved goal alternate.
-        place = (key.condition // 2, key.world, key.repeat)
-        if not trajectory.labels[GOAL_MOVED]:
-            own[place] = trajectory
-        elif place in own:
-            yield own[place], trajectory

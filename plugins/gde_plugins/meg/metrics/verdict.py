@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gde.data.evidence import Evidence
-from gde.data.goals import GOAL_MOVED, Goals, swapped_pairs
+from gde.data.goals import GOAL_MOVED, Goals
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
@@ -80,13 +80,31 @@ def _swapped(
     trajectories: Sequence[Trajectory], evidence: Evidence
 ) -> Iterator[Episode]:
     """Yield the episodes of each pair, each with its goal and that of the other."""
-    for pair in swapped_pairs(trajectories):
+    for pair in _pairs(trajectories):
         own, moved = [_episode(each, evidence) for each in pair]
         goal = _goal(own.begin)
         other = _goal(moved.begin)
         if goal != other:
             yield replace(own, goals=_alike(goal, other), base=partial(_role, goal))
             yield replace(moved, goals=_alike(other, goal), base=partial(_role, other))
+
+
+def _pairs(
+    trajectories: Sequence[Trajectory],
+) -> Iterator[tuple[Trajectory, Trajectory]]:
+    """Pair the episodes of a run with a goal swap: own goal first, then goal moved.
+
+    Episodes of which the other is missing are left out.
+    """
+    own: dict[tuple[int, int, int], Trajectory] = {}
+    for trajectory in trajectories:
+        key = trajectory.key
+        # Conditions with and without a moved goal alternate.
+        place = (key.condition // 2, key.world, key.repeat)
+        if not trajectory.labels[GOAL_MOVED]:
+            own[place] = trajectory
+        elif place in own:
+            yield own[place], trajectory
 
 
 def _episode(trajectory: Trajectory, evidence: Evidence) -> Episode:
