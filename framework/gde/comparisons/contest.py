@@ -8,7 +8,7 @@ to somebody by itself.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os.path import islink, lexists
+from os.path import lexists
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,11 +28,9 @@ from gde.request.settings import read_toml
 from gde.runs.adding import report, rescore
 from gde.runs.evaluating import resume
 from gde.stages.progress import Progress, Watch, ignore
-from gde.store.folder import RunFolder, free_name
+from gde.store.folder import RunFolder, free_name, runs_beside
 from gde.store.trust import check_trusted
 
-SCHEMA = 1
-"""Of the object of `gde eval --json`."""
 VERSION = 1
 """Of `contest.toml`."""
 
@@ -110,21 +108,11 @@ def members(path: Path) -> dict[str, Path]:
     except ConfigError as error:
         raise RunFolderError(f"{path} is no contest: {error}") from error
 
-    found = tables.get("variants")
-    names: list[str] = []
-    if isinstance(found, list) and all(map(_is_name, found)):
-        names = found
-    is_repeated = len(set(names)) < len(names)
-    if tables.get("version") != VERSION or not names or is_repeated:
-        wanted = f"version {VERSION} and the names of the variants' folders, each once"
+    names = tables.get("variants")
+    if tables.get("version") != VERSION or not isinstance(names, list) or not names:
+        wanted = f"version {VERSION} and the names of the variants' folders"
         raise RunFolderError(f"{path / CONTEST}: wanted {wanted}")
-    found_runs = {name: path / name for name in names}
-    for run in found_runs.values():
-        if islink(run):  # noqa: PTH114  # a Path raises where the name is too long
-            raise RunFolderError(
-                f"{run} is a link: a contest has its runs in its folder"
-            )
-    return found_runs
+    return runs_beside(path / CONTEST, names)
 
 
 def last_way(path: Path) -> tuple[Plan, How]:
@@ -211,11 +199,7 @@ def read_contest(path: Path, catalogue: Catalogue | None = None) -> Contest:
 
 def contest_json(found: Contest) -> dict[str, Any]:
     """The object of `gde eval --json` for several agents."""
-    return {
-        "schema": SCHEMA,
-        "contest": str(found.folder),
-        **comparison_json(found),
-    }
+    return {"contest": str(found.folder), **comparison_json(found)}
 
 
 def _listed(names: Collection[str]) -> str:
@@ -237,11 +221,3 @@ def _all_to_resume(path: Path) -> Iterator[None]:
     except (GdeError, KeyboardInterrupt) as error:
         error.__notes__ = [str(path)]
         raise
-
-
-def _is_name(name: object) -> bool:
-    return (
-        isinstance(name, str)
-        and name not in ("", ".", "..")
-        and Path(name).name == name
-    )

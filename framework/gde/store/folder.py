@@ -312,5 +312,24 @@ def free_name(label: str) -> Path:
     return path
 
 
+def runs_beside(file: Path, names: Sequence[object]) -> dict[str, Path]:
+    """The run folders of the names that a file lists, each in the file's own folder.
+
+    Raises:
+        RunFolderError: a name is none of a folder there, or stands twice, or is a link.
+    """
+    found: dict[str, Path] = {}
+    for name in names:
+        run = file.parent / str(name)
+        if run.name != name or name == ".." or name in found:
+            raise RunFolderError(
+                f"{file}: wanted the names of folders beside it, each once, got {name!r}"
+            )
+        if os.path.islink(run):  # noqa: PTH114  # a Path raises for a long name
+            raise RunFolderError(f"{run} is a link: runs lie beside {file.name}")
+        found[name] = run
+    return found
+
+
 def _write_plan(folder: Path, recorded: RecordedPlan) -> None:
     (folder / PLAN).write_text(write_recorded(recorded), encoding="utf-8")

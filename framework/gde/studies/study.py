@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from os.path import islink
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from gde.errors import RunFolderError
 from gde.files import write_whole
 from gde.parts.reproduction import Comparison
 from gde.runs.conclusion import worst_status
-from gde.store.folder import RunFolder
+from gde.store.folder import RunFolder, runs_beside
 
 SCHEMA = 1
 REASONS = 3
@@ -135,14 +134,8 @@ def read_study(folder: Path) -> Study:
         first = str(error).splitlines()[0]
         raise RunFolderError(f"{path}: wanted a study's tables, got {first}") from error
     results = {}
-    for name in stored.runs:
-        if Path(name).name != name or name in ("", ".."):
-            raise RunFolderError(f"{path}: {name!r} is no name of a run")
-        if islink(folder / name):  # noqa: PTH114  # a Path raises for a long name
-            raise RunFolderError(
-                f"{folder / name} is a link: a study has its runs in it"
-            )
-        results[name] = RunFolder.open(folder / name).read_result()
+    for name, run in runs_beside(path, [*stored.runs]).items():
+        results[name] = RunFolder.open(run).read_result()
     return Study(
         name=stored.study,
         scale=stored.scale,
