@@ -370,7 +370,7 @@ def test_reading_commands_agree_with_the_run(gde: Gde, tmp_path: Path) -> None:
     assert (
         gde("export", "r", "--format", "csv")
         .stdout.splitlines()[1]
-        .startswith("success,{},1.0")
+        .startswith("success,Success rate,1.0")
     )
     assert gde("export", "r", "--format", "csv", "--out", "r.csv").returncode == 0
     assert "--out r.csv: File exists" in refused(gde("export", "r", "--out", "r.csv"))
