@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gde.data.measure import Measures
     from gde.data.plan import Plan
     from gde.data.result import Measurement, Result
+    from gde.data.trajectory import Trajectory, Turn
     from gde.offers import EnvironmentOffer, MetricOffer, ModelOffer, Offer, ProbeOffer
     from gde.parts.agent import Agent
     from gde.parts.environment import Environment
@@ -123,6 +124,20 @@ def gde_draw_numbers(
 @hookspec
 def gde_run_started(plan: "Plan", provenance: dict[str, Any]) -> None:
     """A run begins. Event: called in every plugin, returns nothing."""
+
+
+@hookspec
+def gde_turn_finished(episode: str, turn: "Turn") -> None:
+    """A turn is in the record, without its completion. Event: called in the main
+    process, in a thread of its own.
+    """
+
+
+@hookspec
+def gde_episode_finished(trajectory: "Trajectory", done: int, total: int) -> None:
+    """An episode is in the record. Event: called in the main process, in a thread of
+    its own.
+    """
 
 
 @hookspec

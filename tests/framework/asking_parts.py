@@ -35,6 +35,7 @@ from gde import (
     ProbeOffer,
     Rewards,
     Transcript,
+    Turn,
     hookimpl,
 )
 from gde.testing.parts import AskingAgent, PlantedModel, ScriptedModel
@@ -43,6 +44,7 @@ STOP = "ASKING_PARTS_STOP"
 """An environment variable: after how many requests a model is interrupted, as by
 Ctrl-C.
 """
+TURNS = "ASKING_PARTS_TURNS"
 """An environment variable: the file that turns are noted in."""
 
 
@@ -304,3 +306,12 @@ def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
             name="layered", summary="s", config=LayeredConfig, make=make, needs=needs
         ),
     )
+
+
+@hookimpl
+def gde_turn_finished(episode: str, turn: Turn) -> None:
+    if log := os.environ.get(TURNS):
+        with Path(log).open("a") as file:
+            file.write(
+                f"{episode} {turn.index} {turn.decision.action} {turn.decision.completion}\n"
+            )

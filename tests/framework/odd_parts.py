@@ -565,6 +565,11 @@ def gde_run_started(plan: Plan) -> None:
 
 
 @hookimpl
+def gde_episode_finished(trajectory: Trajectory, done: int, total: int) -> None:
+    _note(f"episode {trajectory.ending} {done}/{total}")
+
+
+@hookimpl
 def gde_run_finished(result: Result) -> None:
     _note(f"finished {result.status}")
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from gde.data.json import Json, Labels
+from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
 from gde.parts.executor import WorksElsewhere, WorksFarAway
 from gde.parts.metric import Declared
@@ -24,7 +25,7 @@ from gde.stages.context import Resources
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.models import notes_of
-from gde.stages.progress import Watch, watching
+from gde.stages.progress import Listeners, Watch, watching
 from gde.stages.reuse import reuse_note
 from gde.stages.rewarding import reward
 from gde.stages.rollout import (
@@ -103,7 +104,7 @@ class Pipeline:
         with (
             self.journal.asking_alone(),
             stopping,
-            watching(journal_path, total, self.watch, ready.how.prices),
+            watching(journal_path, total, self._listeners()),
         ):
             begin_sets(self.journal, telling(ready))
             parts = shares(ready, worlds, self.journal, executor.workers)
@@ -184,6 +185,31 @@ class Pipeline:
         known = self.journal.noted(RESUMED, list) or []
         if other and known[-1:] != [other]:
             self.journal.note(RESUMED, [*known, other])
+
+    def _listeners(self) -> Listeners:
+        hook = self.ready.catalogue.plugins.manager.hook
+
+        def episode(trajectory: Trajectory, done: int, total: int) -> None:
+            call_each(
+                hook.gde_episode_finished,
+                warnings.warn,
+                trajectory=trajectory,
+                done=done,
+                total=total,
+            )
+
+        def turn(key: str, turn: Turn) -> None:
+            call_each(hook.gde_turn_finished, warnings.warn, episode=key, turn=turn)
+
+        # Nothing is read from the record for hooks that no plugin implements.
+        hears_episodes = bool(hook.gde_episode_finished.get_hookimpls())
+        hears_turns = bool(hook.gde_turn_finished.get_hookimpls())
+        return Listeners(
+            progress=self.watch,
+            episode=episode if hears_episodes else None,
+            turn=turn if hears_turns else None,
+            prices=self.ready.how.prices,
+        )
 
     def reward(self) -> None:
         """Have every reward model judge the episodes that it has not judged yet."""

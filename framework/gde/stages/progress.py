@@ -5,18 +5,17 @@ It is the same wherever the episodes run.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
-from types import MappingProxyType
 
 from gde.data.how import Prices
+from gde.data.trajectory import Trajectory, Turn
 from gde.stages.budget import cost_before
 from gde.store.journal import Journal
 
 INTERVAL = 0.25
 """Seconds between two looks at the journal."""
-NO_PRICES: Prices = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,24 @@ def ignore(progress: Progress) -> None:
     """Watch nothing."""
 
 
+@dataclass(frozen=True)
+class Listeners:
+    """Functions to call.
+
+    If nobody listens to episodes or turns, their record is not read.
+    """
+
+    progress: Watch
+    episode: Callable[[Trajectory, int, int], None] | None = None
+    """Takes an episode that has ended, the number of episodes that have, and that of
+    all.
+    """
+    turn: Callable[[str, Turn], None] | None = None
+    """Takes the episode of the turn, and the turn."""
+    prices: Prices = field(default_factory=dict)
+    """By which the cost so far is told."""
+
+
 @contextmanager
 def beside(work: Callable[[Event], None], name: str) -> Iterator[None]:
     """Work in a thread of this name while the context lasts; its end sets the event."""
@@ -54,56 +71,88 @@ def beside(work: Callable[[Event], None], name: str) -> Iterator[None]:
 
 
 @contextmanager
-def watching(
-    path: Path, total: int, watch: Watch, prices: Prices = NO_PRICES
-) -> Iterator[None]:
-    """Tell how many episodes have ended, now and then, while the context lasts.
+def watching(path: Path, total: int, listeners: Listeners) -> Iterator[None]:
+    """Report every turn and every finished episode while the context lasts.
 
-    Args:
-        path: of the journal.
-        total: the number of all episodes.
-        watch: receives the progress.
-        prices: by which the cost so far is told.
+    They are reported in the order of completion.
     """
-    ended = _Ended()
+    # Turns and episodes from before the work are not reported.
     with closing(Journal.open(path, write=False)) as journal:
-        watch(Progress("episodes", ended.count(journal), total))
+        endings = _Endings()
+        turns = journal.last_turn()
+        endings.next(journal)
 
     def look(stop: Event) -> None:
-        with closing(Journal.open(path, write=False)) as journal:
-            last = False
-            while not last:
-                last = stop.wait(INTERVAL)
-                n_ended = ended.count(journal)
-                played = f"{journal.last_turn()} turns"
-                if prices:
-                    cost = cost_before(journal, prices).money
-                    played += f", cost {cost:.2f}" if cost else ""
-                within = journal.under_way(ended.all_until)
-                watch(Progress("episodes", n_ended, total, played, within))
+        _look(path, total, listeners, stop, endings, turns)
 
     with beside(look, "gde-watch"):
         yield
 
 
-class _Ended:
-    """Counts the episodes that have ended, and looks at few of them twice."""
+class _Endings:
+    """Finds every episode once, when it has ended, and looks at few others."""
 
     def __init__(self) -> None:
-        self.all_until = 0
-        """The row up to which all episodes have ended."""
-        self._n = 0
-        """The number of those."""
+        self._before = 0
+        self._seen: set[int] = set()
+        self.n = 0
+        """Episodes that have ended."""
 
-    def count(self, journal: Journal) -> int:
-        """Count the episodes that have ended."""
-        begun = journal.begun_since(self.all_until)
-        n_ended = self._n + sum(over for _, over in begun)
+    def under_way(self, journal: Journal) -> float:
+        """Give the part of the other episodes that is done, in episodes."""
+        return journal.under_way(self._before)
 
-        # Episodes begin in the order of their rows.
-        for row, over in begun:
+    def next(self, journal: Journal) -> list[str]:
+        """Give the episodes that have ended since the last time."""
+        begun = journal.begun_since(self._before)
+        ended: list[str] = []
+        for row, episode, over in begun:
+            if over and row not in self._seen:
+                self._seen.add(row)
+                ended.append(episode)
+        self.n += len(ended)
+
+        # Episodes begin in the order of their rows. All rows before the first that is
+        # under way need no second look.
+        for row, _, over in begun:
             if not over:
+                self._before = row - 1
                 break
-            self.all_until = row
-            self._n += 1
-        return n_ended
+            self._before = row
+        self._seen = {row for row in self._seen if row > self._before}
+        return ended
+
+
+def _look(
+    path: Path,
+    total: int,
+    listeners: Listeners,
+    stop: Event,
+    endings: _Endings,
+    turns: int,
+) -> None:
+    with closing(Journal.open(path, write=False)) as journal:
+        listeners.progress(Progress("episodes", endings.n, total))
+        last = False
+        while not last:
+            last = stop.wait(INTERVAL)
+            # Episodes are looked at before turns, but told after them: an episode's
+            # turns come before its end.
+            done = endings.n
+            ended = endings.next(journal)
+            if listeners.turn:
+                turns, new = journal.turns_since(turns)
+                for episode, turn in new:
+                    listeners.turn(episode, turn)
+            played = f"{journal.last_turn()} turns"
+            if listeners.prices:
+                cost = cost_before(journal, listeners.prices).money
+                played += f", cost {cost:.2f}" if cost else ""
+            if listeners.episode:
+                for i, episode in enumerate(ended, start=done + 1):
+                    listeners.episode(journal.trajectory(episode), i, total)
+            listeners.progress(
+                Progress(
+                    "episodes", endings.n, total, played, endings.under_way(journal)
+                )
+            )

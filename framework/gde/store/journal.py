@@ -391,12 +391,16 @@ class Journal(Database):
         query = f"SELECT episode, coalesce(turns, {counted}) AS n FROM episodes WHERE ending IS NOT 'failed'"
         return {row["episode"]: row["n"] for row in self.query(query)}
 
-    def begun_since(self, last: int) -> list[tuple[int, bool]]:
-        """The numbers of the episodes after the given number, and whether each has
-        ended.
+    def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
+        """Number, key and end of the episodes after the given number.
+
+        The end says whether the episode has ended.
         """
-        query = "SELECT rowid, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
-        return [(row["rowid"], bool(row["over"])) for row in self.query(query, (last,))]
+        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
+        return [
+            (row["rowid"], row["episode"], bool(row["over"]))
+            for row in self.query(query, (last,))
+        ]
 
     def under_way(self, last: int = 0) -> float:
         """The sum, over episodes under way, of their turns as a share of the horizon.

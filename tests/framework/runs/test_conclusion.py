@@ -2,6 +2,7 @@
 the way.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from gde import (
     Plan,
     Result,
     evaluate,
+    load_evidence,
     report,
 )
 from gde.request.catalogue import Catalogue
@@ -204,3 +206,22 @@ def test_offers_without_measures_leave_names_for_titles() -> None:
         == "x.y"
     )
     assert offer.measures == ()
+
+
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_every_turn_is_told_once_and_in_its_order(
+    executor: str, tmp_path: Path, asking: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "turns"
+    monkeypatch.setitem(os.environ, "ASKING_PARTS_TURNS", str(told))
+    plan = replace(PLAN, agent=Choice(name="asking"))
+    evaluate(plan, tmp_path / "run", asking, how=How(executor=executor))
+    lines = told.read_text().splitlines()
+    for one in load_evidence(tmp_path / "run", asking).trajectories:
+        mine = [line for line in lines if line.startswith(f"{one.key} ")]
+        assert mine == [
+            f"{one.key} {turn.index} {turn.decision.action} None" for turn in one.turns
+        ]
+    assert len(lines) == sum(
+        len(one.turns) for one in load_evidence(tmp_path / "run", asking).trajectories
+    )

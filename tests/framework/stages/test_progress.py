@@ -1,15 +1,19 @@
-"""Progress is read from the record."""
+"""Listeners are told of every turn and every episode once, in the order in which they
+came into the record.
+"""
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gde import How, Trajectory
+from gde import How, Trajectory, Turn
 from gde.stages import progress
-from gde.stages.progress import Progress, watching
+from gde.stages.progress import Listeners, Progress, watching
 from gde.store.journal import Journal
 from gde.store.trust import trust
 from gde.testing.samples import sample_evidence
@@ -42,12 +46,65 @@ async def write(
         await journal.end(one.key, one.ending, "", one.final_state)
 
 
+def told(
+    journal: Journal, path: Path, work: Callable[[], None]
+) -> list[tuple[str, int]]:
+    """(episode, turn) of each turn and (episode, -1) of each end, while the work is
+    done.
+    """
+    events: list[tuple[str, int]] = []
+
+    def episode(trajectory: Trajectory, done: int, total: int) -> None:
+        events.append((str(trajectory.key), -1))
+
+    def turn(key: str, turn: Turn) -> None:
+        assert turn.decision.completion is None
+        events.append((key, turn.index))
+
+    with watching(path, len(EPISODES), Listeners(lambda _: None, episode, turn)):
+        work()
+    return events
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.004])
+def test_turns_come_in_order_and_before_the_end_of_their_episode(
+    pause: float, journal: Journal, tmp_path: Path
+) -> None:
+    async def all_at_once() -> None:
+        await asyncio.gather(*(write(journal, one, pause=pause) for one in EPISODES))
+
+    events = told(journal, tmp_path / "run.sqlite", lambda: asyncio.run(all_at_once()))
+    for one in EPISODES:
+        mine = [turn for episode, turn in events if episode == str(one.key)]
+        assert mine == [*range(len(one.turns)), -1]
+
+
+def test_what_was_there_before_is_not_told_again(
+    journal: Journal, tmp_path: Path
+) -> None:
+    asyncio.run(write(journal, EPISODES[0]))
+    asyncio.run(write(journal, EPISODES[1], turns=2))
+
+    def go_on() -> None:
+        async def rest() -> None:
+            for turn in EPISODES[1].turns[2:]:
+                await journal.turn(EPISODES[1].key, turn)
+            await journal.end(EPISODES[1].key, "terminated", "", None)
+
+        asyncio.run(rest())
+
+    events = told(journal, tmp_path / "run.sqlite", go_on)
+    assert events == [
+        ("0/1/0", turn) for turn in [*range(2, len(EPISODES[1].turns)), -1]
+    ]
+
+
 def test_progress_counts_what_is_finished_of_the_whole(
     journal: Journal, tmp_path: Path
 ) -> None:
     asyncio.run(write(journal, EPISODES[0]))
     seen: list[Progress] = []
-    with watching(tmp_path / "run.sqlite", 3, seen.append):
+    with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
         asyncio.run(write(journal, EPISODES[1]))
     assert [(one.stage, one.done, one.total) for one in (seen[0], seen[-1])] == [
         ("episodes", 1, 3),
@@ -64,8 +121,20 @@ def test_what_is_done_of_episodes_under_way_is_told(
     asyncio.run(write(journal, EPISODES[1], turns=3))
     assert journal.under_way() == pytest.approx(3 / EPISODES[1].horizon)
     seen: list[Progress] = []
-    with watching(tmp_path / "run.sqlite", 3, seen.append):
+    with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
         asyncio.run(write(journal, EPISODES[2], turns=1))
     assert seen[-1].within == pytest.approx(
         3 / EPISODES[1].horizon + 1 / EPISODES[2].horizon
     )
+
+
+def test_the_record_is_read_for_nobody_else(
+    journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    for name in ("turns_since", "trajectory"):
+        monkeypatch.setattr(Journal, name, lambda *_, name=name: read.append(name))
+    with watching(tmp_path / "run.sqlite", 1, Listeners(lambda _: None)):
+        asyncio.run(write(journal, replace(EPISODES[0])))
+        time.sleep(0.02)
+    assert read == []
