@@ -76,6 +76,11 @@ class AskedReward:
         work = asyncio.run_coroutine_threadsafe(self._judged(transcript), self._loop)
         return await asyncio.wrap_future(work)
 
+    def begin(self, goal: str, *, start: str = "", domain: str = "") -> "SteppedReward":
+        """A trajectory that is judged step by step."""
+        empty = Transcript(objective=goal, steps=(), start=start, domain=domain)
+        return SteppedReward(self, empty)
+
     @property
     def name(self) -> str:
         """Of the reward model."""
@@ -112,6 +117,25 @@ class AskedReward:
         except Exception as error:
             return Rewards(failure=f"{type(error).__name__}: {error}")
         return found
+
+
+class SteppedReward:
+    """A trajectory that is judged step by step; earlier answers are not asked again."""
+
+    def __init__(self, model: AskedReward, transcript: Transcript) -> None:
+        self._model = model
+        self.transcript = transcript
+        """As far as it was judged."""
+
+    def step(self, action: str, observation: str) -> float:
+        """The reward of the next step.
+
+        Raises:
+            GdeError: there is none.
+        """
+        steps = (*self.transcript.steps, Step(action, observation))
+        self.transcript = replace(self.transcript, steps=steps)
+        return float(self._model("", self.transcript)[-1])
 
 
 def reward_model(what: Any, *, how: How | None = None, **settings: Json) -> AskedReward:

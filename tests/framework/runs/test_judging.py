@@ -24,9 +24,11 @@ async def later(transcript: Transcript) -> list[float]:
     return [float(len(step.action)) for step in transcript.steps]
 
 
-def test_a_function_is_asked_for_a_trajectory() -> None:
+def test_a_function_is_asked_for_a_trajectory_or_step_by_step() -> None:
     reward = gde.reward_model(shared_words)
     assert reward(GOAL, STEPS).tolist() == [2, 4]
+    episode = reward.begin(GOAL)
+    assert [episode.step(*step) for step in STEPS] == [2, 4]
 
 
 def test_it_is_asked_inside_an_event_loop_in_both_ways() -> None:
