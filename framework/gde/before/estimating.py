@@ -14,13 +14,14 @@ from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.estimate import Estimate
 from gde.data.footprint import GB, Footprint
 from gde.data.trajectory import EpisodeKey
+from gde.errors import GdeError
 from gde.offers import Capability, EnvironmentOffer, ModelOffer
 from gde.parts.awaiting import finished
 from gde.parts.environment import Environment
 from gde.parts.probe import reads_one_turn
 from gde.request.names import model_names
 from gde.request.ready import Chosen, Ready
-from gde.stages.budget import PER
+from gde.stages.budget import PER, Cost, left_of, most_tokens, needs
 from gde.stages.context import Resources, RunContext
 from gde.stages.failing import pass_on
 from gde.stages.fits import initialisations_of
@@ -163,10 +164,7 @@ def count(ready: Ready) -> Asked:
 
     Turns are counted only where the plan has language models.
     """
-    with closing(Resources(ready)) as resources:
-        resources.models = Models(
-            lambda name: _Silent(ready.models[name].name), journal=None
-        )
+    with closing(_silenced(ready)) as resources:
         worlds = list_worlds(ready, resources)
         keys: list[list[EpisodeKey]] = [[] for _ in ready.conditions]
         for key in episode_keys(ready, worlds):
@@ -187,6 +185,41 @@ def count(ready: Ready) -> Asked:
         characters_first=parts[0].characters_first if parts else 0,
         answer_tokens=sum(part.answer_tokens for part in parts),
     )
+
+
+def check_budget(ready: Ready) -> None:
+    """Refuse limits that the agent's first request may exceed alone.
+
+    Raises:
+        GdeError: they would stop the run before its first answer.
+    """
+    left = left_of(ready.how, Cost())
+    if not left or not ready.agent_model or ready.agent.absent:
+        return
+    with closing(_silenced(ready)) as resources:
+        worlds = list_worlds(ready, resources)
+        key = next(iter(episode_keys(ready, worlds)))
+        chosen = ready.conditions[key.condition].environment
+        with closing(resources.make(chosen)) as environment:
+            questions = finished(
+                _first_questions(ready, resources, worlds, key, environment)
+            )
+    for question in questions:
+        needed = needs(left, ready.how.prices, ready.agent_model, most_tokens(question))
+        for limit, amount in needed.items():
+            if amount > left[limit]:
+                raise GdeError(
+                    f"run.{limit}={left[limit]:g}: one request may take {amount:g}; raise it, or lower agent.max_tokens"
+                )
+
+
+def _silenced(ready: Ready) -> Resources:
+    """The parts of a plan, with language models that say nothing."""
+    resources = Resources(ready)
+    resources.models = Models(
+        lambda name: _Silent(ready.models[name].name), journal=None
+    )
+    return resources
 
 
 def _count_condition(

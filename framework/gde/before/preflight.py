@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import cast
 
-from gde.before.estimating import UNKNOWN, Asked, cost_of, count
+from gde.before.estimating import UNKNOWN, Asked, check_budget, cost_of, count
 from gde.before.first_turn import FirstTurn
 from gde.before.preparing import prepare
 from gde.before.spending import Question
@@ -116,6 +116,7 @@ def preflight(
         said = remarks(ready, resources)
         if not served:
             return Preflight(plan=plan, how=ready.how, notes=said)
+        check_budget(ready)
         questions = _Questions(name, plan, ready, resources, served, show, count(ready))
         finished(questions.ask_all())
     found = questions.result()

@@ -3,7 +3,7 @@
 from contextlib import closing
 from dataclasses import dataclass
 
-from gde.before.estimating import count, estimates
+from gde.before.estimating import check_budget, count, estimates
 from gde.data.estimate import Estimate
 from gde.data.how import How
 from gde.data.plan import Choice, Plan
@@ -119,6 +119,7 @@ def dry(
 
 def warm(ready: Ready) -> None:
     """Make the parts that may fail, before anything is written."""
+    check_budget(ready)
     with closing(Resources(ready)) as resources:
         resources.models.reuse.open()
         executor = resources.make(ready.executor)

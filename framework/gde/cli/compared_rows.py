@@ -18,7 +18,7 @@ def cells(row: "Row") -> tuple[str, ...]:
     if row.p is not None:
         p = probability(row.p)
         if row.p >= CLEAR and row.mde is not None:
-            p = f"{p} (detectable: {number(row.mde, row.unit)})"
+            p = f"{p} ({number(row.mde, row.unit)} would show)"
     sign = "+" if row.difference > 0 else ""
     return (
         heading(row.title, row.unit),

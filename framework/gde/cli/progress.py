@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -29,10 +30,14 @@ def progress(quiet: bool, resume: str = "`gde resume {folder}`") -> Iterator["Wa
         with talking(), shown(quiet) as watch:
             yield watch
     except KeyboardInterrupt as interrupt:
-        folder = "".join(getattr(interrupt, "__notes__", ["RUN"])[:1])
-        say(
-            f"gde: interrupted; finished turns are kept; resume with {resume.format(folder=folder)}"
-        )
+        for folder in getattr(interrupt, "__notes__", []):
+            # A study without runs keeps nothing before its end.
+            if any(Path(folder).glob("*")):
+                how = resume.format(folder=folder)
+                say(f"gde: interrupted; finished turns are kept; resume with {how}")
+                break
+        else:
+            say("gde: interrupted; nothing is kept: give the same command again")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -67,9 +67,7 @@ class How:
     be resumed.
     """
     max_tokens: Count | None = None
-    """Tokens of prompts and answers together, likewise. Answers under way may exceed
-    it.
-    """
+    """Tokens of prompts and answers together, likewise."""
     max_cost: Positive | None = None
     """Money in the currency of the models' prices, likewise. It needs the prices of all
     models that the run asks. Discounts, e.g. for cached prompts, are not counted.

@@ -287,11 +287,12 @@ def _telling(one: Compared) -> str:
             continue
         if row.p < CLEAR:
             return _sentence(row, "A", "B")
-        title = f"No clear difference between A and B in {inline(row.title)}"
         power = ""
         if row.mde is not None:
-            power = f"; detectable: {difference_quantity(row.mde, row.unit)}"
-        return f"{title} over {plural(row.n, 'world')}{power}."
+            least = difference_quantity(row.mde, row.unit)
+            power = f"; one of {least} would likely show"
+        worlds = plural(row.n, "world")
+        return f"A and B do not clearly differ in {inline(row.title)} over {worlds}{power}."
     return ""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gde.comparisons.comparison import Comparison
 from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
+from gde.data.result import Measurement
 from gde.data.verdict import Verdict
 from gde.reporting.asked import agent_text, amount, money, seconds_text
 from gde.reporting.wording import (
@@ -21,6 +22,9 @@ from gde.reporting.wording import (
 ABSENT = "\u2013"
 NONE = "0"
 BEST = "best"
+BY_WORLD = (
+    "\u2212 best: mean over the worlds of both, so not the difference of the values"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,8 @@ class Ranking:
     are in all names.
     """
     lines: tuple[Line, ...]
+    note: str
+    """Where differences are not those of the values: what they are."""
 
     @property
     def asks_models(self) -> bool:
@@ -86,6 +92,7 @@ def ranking(found: Comparison) -> Ranking | None:
     first, *others = ranked
     # The least bad of variants that have all failed is not the best.
     leads = (ABSENT, best.missing) if best.status == "failed" else (BEST, "")
+    by_world = any(_is_by_world(one, ranked[0].number) for one in others)
     return Ranking(
         measure=measure,
         title=f"{title}; equal ranks: no clear difference shown",
@@ -94,7 +101,20 @@ def ranking(found: Comparison) -> Ranking | None:
             _line(found, first, settings, *leads),
             *(_line(found, one, settings, *_against(one, unit)) for one in others),
         ),
+        note=BY_WORLD if by_world else "",
     )
+
+
+def _is_by_world(one: Ranked, best: Measurement) -> bool:
+    """Whether a difference over shared worlds reads otherwise than that of the values.
+
+    A value is of all episodes of its variant.
+    """
+    if one.verdict is None or one.number is None or one.number.value is None:
+        return False
+    assert best.value is not None
+    apart = one.number.value - best.value - one.verdict.difference
+    return number(abs(apart), best.unit) != number(0.0, best.unit)
 
 
 def _settings(found: Comparison) -> tuple[str, ...]:

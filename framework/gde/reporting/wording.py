@@ -209,7 +209,7 @@ def _power_text(verdict: Verdict, unit: str) -> str:
     if verdict.detectable is None:
         return ""
     detectable = difference_quantity(verdict.detectable, unit)
-    return f"; detectable: {detectable}"
+    return f" (one of {detectable} would likely show)"
 
 
 def labels_text(labels: Labels) -> str:

@@ -7,7 +7,7 @@ say so.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -130,6 +130,16 @@ def left_of(how: How, spent: Cost) -> Left:
     return left
 
 
+def needs(
+    limits: Iterable[str], prices: Prices, model: str, tokens: tuple[int, int]
+) -> Left:
+    """What a call with so many tokens of prompt and answer takes of each limit."""
+    amounts = {"max_calls": 1.0, "max_tokens": float(sum(tokens))}
+    for_prompt, for_answer = prices.get(model, (0.0, 0.0))
+    amounts["max_cost"] = (tokens[0] * for_prompt + tokens[1] * for_answer) / PER
+    return {limit: amounts[limit] for limit in limits}
+
+
 class Budget:
     """What one process of a run may still ask for.
 
@@ -234,7 +244,7 @@ class Budget:
             if self._in_flight == self._held:
                 raise RunFailed(reason)
             await self._landed.wait()
-        for limit, amount in self._needs(name, most).items():
+        for limit, amount in needs(self._left, self._prices, name, most).items():
             self._left[limit] -= amount
 
     def _settle(self, name: str, most: tuple[int, int], answer: Completion) -> None:
@@ -243,32 +253,21 @@ class Budget:
             self._untold = True
             self._unpriced = self._unpriced or "max_cost" in self._left
             return
-        reserved = self._needs(name, most)
-        taken = self._needs(name, (answer.n_prompt, answer.n_completion))
+        told = (answer.n_prompt, answer.n_completion)
+        reserved = needs(self._left, self._prices, name, most)
+        taken = needs(self._left, self._prices, name, told)
         for limit, amount in reserved.items():
             self._left[limit] += amount - taken[limit]
 
-    def _needs(self, name: str, tokens: tuple[int, int]) -> Left:
-        """What a call with so many tokens takes of each limit."""
-        needs: dict[str, float] = {}
-        for limit in self._left:
-            needs[limit] = 1
-            if limit == "max_tokens":
-                needs[limit] = sum(tokens)
-            if limit == "max_cost":
-                for_prompt, for_answer = self._prices.get(name, (0.0, 0.0))
-                needs[limit] = (tokens[0] * for_prompt + tokens[1] * for_answer) / PER
-        return needs
-
     def _reason(self, name: str, most: tuple[int, int]) -> str:
         """Why no call may be made at the moment; empty where one may."""
-        needs = self._needs(name, most)
+        needed = needs(self._left, self._prices, name, most)
         for limit, left in self._left.items():
-            if left <= 0 or left < needs[limit]:
+            if left <= 0 or left < needed[limit]:
                 rest = ""
                 if left > 0:
                     rest = (
-                        f" but for {left:g}, and one request may take {needs[limit]:g}"
+                        f" but for {left:g}, and one request may take {needed[limit]:g}"
                     )
                 spent = f"run.{limit}={getattr(self._how, limit)} is spent{rest}"
                 return f"{spent}; finished work is kept: {ADVICE}"

@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from errno import ENOTDIR
 from functools import partial
-from math import inf
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Gt, Le
 
 from gde.before.estimating import count, estimates
 from gde.before.preflight import Preflight, unasked
@@ -17,7 +19,7 @@ from gde.before.spending import Question
 from gde.data.estimate import Estimate
 from gde.data.how import How
 from gde.data.json import Json
-from gde.data.plan import NOTHING, Choice, Plan
+from gde.data.plan import NOTHING, Choice, Plan, checked_fields
 from gde.data.result import Result
 from gde.errors import GdeError, RunFolderError
 from gde.files import cannot_make
@@ -50,12 +52,13 @@ AGENT = "gpt-oss"
 UNNAMED = Choice(name="")
 
 
+@checked_fields("Request")
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """A published study, its size, and the parts of its plans that can be chosen."""
 
     name: str
-    scale: float = 1.0
+    scale: Annotated[float, Gt(0), Le(1)] = 1.0
     """Share of the published size."""
     settings: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     """Configuration of the study itself."""
@@ -67,10 +70,6 @@ class Request:
     """Local weights of a served model, by which all probes read its answers."""
     rewards: tuple[Choice, ...] = ()
     """Reward models that are added to every plan that has any."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.scale < inf:
-            raise GdeError(f"--scale: wanted a finite number above 0, got {self.scale}")
 
 
 def reproduce(

@@ -151,6 +151,7 @@ def ranking_table(ranked: Ranking) -> Table:
     more = ranked.settings[SETTINGS:]
     note = f"They also differ in {', '.join(more)}. " if more else ""
     note += "Rank: 1 and the number of variants that are better by a paired test (p < 0.05, corrected)."
+    note += f" {ranked.note}." if ranked.note else ""
     if ranked.asks_models:
         note += " Calls, tokens, time and cost of language models are per episode"
         note += "." if ranked.has_costs else "; no prices are set."

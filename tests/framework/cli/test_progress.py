@@ -2,7 +2,12 @@
 took and what is left.
 """
 
-from gde.cli.progress import Lines, duration
+from pathlib import Path
+
+import pytest
+import typer
+
+from gde.cli.progress import Lines, duration, progress
 from gde.stages.progress import Progress
 
 
@@ -87,3 +92,26 @@ def test_a_stage_that_tells_nothing_is_told_of_once() -> None:
     for _ in range(3):
         watch.tick()
     assert lines == ["tables: 0/1 (2 s)"]
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (("study", "study/run"), "finished turns are kept; resume with `gde resume"),
+        (("study",), "nothing is kept"),
+        ((), "nothing is kept"),
+    ],
+)
+def test_an_interrupt_promises_what_is_there(
+    made: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in made:
+        (tmp_path / name).mkdir()
+    interrupt = KeyboardInterrupt()
+    interrupt.add_note(str(tmp_path / "study"))
+    with pytest.raises(typer.Exit), progress(quiet=True):
+        raise interrupt
+    assert f"interrupted; {said}" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from gde.data.json import Json
 from gde.data.measure import Better, Measure
 from gde.data.model_use import ModelUse, Usage
 from gde.data.result import Failure, Measurement, Result, Subject
-from gde.reporting.ranking import ABSENT, ranking
+from gde.reporting.ranking import ABSENT, BY_WORLD, ranking
 from gde.reporting.terminal.contest_screen import contest_screen
 from gde_plugins.pages.contest_page import ranking_table
 
@@ -239,3 +239,16 @@ def test_settings_without_room_are_named() -> None:
     assert any("they also differ in agent.setting" in line for line in lines)
     table = ranking_table(ranking(found) or pytest.fail("no ranking"))
     assert "agent.setting5, agent.setting6" in table.note
+
+
+@pytest.mark.parametrize(("by_world", "is_said"), [(0.8, False), (0.7, True)])
+def test_a_difference_by_world_says_so_where_the_values_differ_by_another(
+    by_world: float, is_said: bool
+) -> None:
+    two = {"b": result(0.9), "c": result(0.8)}
+    found = comparison(two, compared("b", "c", row("success", 0.9, by_world, 0.4)))
+    ranked = ranking(found)
+    assert ranked is not None
+    assert (ranked.note == BY_WORLD) is is_said
+    assert (BY_WORLD in contest_screen(found)) is is_said
+    assert (BY_WORLD in ranking_table(ranked).note) is is_said

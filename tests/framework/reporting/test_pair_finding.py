@@ -62,7 +62,7 @@ def test_the_first_number_that_can_be_better_is_told() -> None:
 
 def test_no_clear_difference_comes_with_what_would_have_been_found() -> None:
     assert said(replace(SUCCESS, p=0.2)) == (
-        "No clear difference between A and B in success rate over 40 worlds; detectable: 12.5 points."
+        "A and B do not clearly differ in success rate over 40 worlds; one of 12.5 points would likely show."
     )
 
 

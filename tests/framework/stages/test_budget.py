@@ -361,6 +361,30 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
+def test_a_limit_below_one_request_is_refused_before_anything_runs(
+    limit: str, tmp_path: Path, catalogue: Catalogue
+) -> None:
+    config = {"prices": (1e6, 1e6), "log": str(tmp_path / "log")}
+    plan = replace(PLAN, models=[Choice(name="", config=config)], episodes=1)
+    run = tmp_path / "run"
+    refusal = rf"run\.{limit}=1: one request may take ([0-9]+); raise it"
+    with pytest.raises(GdeError, match=refusal) as refused:
+        evaluate(plan, run, catalogue, how=How(**{limit: 1}))
+    found = re.search(refusal, str(refused.value))
+    assert found is not None
+    least = int(found[1])
+    with pytest.raises(GdeError, match=f"={least - 1}: one request may take {least};"):
+        evaluate(plan, run, catalogue, how=How(**{limit: least - 1}))
+    assert not run.exists()
+
+    # So much is enough for one request, and not for two.
+    with pytest.raises(RunFailed, match="is spent but for"):
+        evaluate(plan, run, catalogue, how=How(**{limit: least}))
+    with closing(RunFolder.open(run).journal()) as journal:
+        assert cost_before(journal, {}).calls >= 1
+
+
 def test_a_worker_that_outlives_its_run_asks_no_more(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     with closing(Journal.create(path)) as run, closing(Journal.open(path)) as orphan:

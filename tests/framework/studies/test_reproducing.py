@@ -205,11 +205,11 @@ def test_all_plans_are_checked_before_the_first_is_run(
     [
         (
             ["corridors", "--scale", "0"],
-            "--scale: wanted a finite number above 0, got 0.0",
+            "Request.scale: wanted greater than 0, got 0.0",
         ),
         (
-            ["corridors", "--scale", "inf"],
-            "--scale: wanted a finite number above 0, got inf",
+            ["corridors", "--scale", "2"],
+            "Request.scale: wanted less than or equal to 1, got 2.0",
         ),
         (["corridors", "--set", "env.size=9"], "unknown part of --set 'env'"),
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),

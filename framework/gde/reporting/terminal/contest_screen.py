@@ -86,10 +86,10 @@ def _ranking(ranked: Ranking, width: int, n_shown: int) -> list[str]:
     """The table under its title; columns that say nothing are left out."""
     shown = ranked.lines[:n_shown]
     columns = [*HEADS]
-    note = ""
+    notes = [ranked.note] if ranked.note else []
     if ranked.asks_models:
         columns += SPENT if ranked.has_costs else SPENT[:-1]
-        note = PER_EPISODE if ranked.has_costs else f"{PER_EPISODE}; {NO_PRICE}"
+        notes.append(PER_EPISODE if ranked.has_costs else f"{PER_EPISODE}; {NO_PRICE}")
 
     rows = [[*columns], *(_numbers(one)[: len(columns)] for one in shown)]
     # Settings stand behind the names, as far as they fit.
@@ -113,7 +113,7 @@ def _ranking(ranked: Ranking, width: int, n_shown: int) -> list[str]:
     more = len(ranked.lines) - len(shown)
     if more:
         lines.append(f"and {plural(more, 'more variant')}: --json")
-    return [*lines, note] if note else lines
+    return [*lines, *notes]
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
