@@ -16,8 +16,8 @@ def told(*steps: tuple[float, Progress]) -> list[str]:
     lines: list[str] = []
     clock = iter([at for at, _ in steps])
     watch = Lines(lines.append, lambda: next(clock))
-    for _, progress in steps:
-        watch(progress)
+    for _, step in steps:
+        watch(step)
     return lines
 
 
