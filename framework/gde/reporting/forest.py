@@ -51,8 +51,6 @@ FEW = ("!", "too few")
 """Where too few answers were usable to judge what the agent did."""
 USABLE = 0.9
 """The least share of usable answers of an agent that is judged."""
-RIVALS = 5
-"""Rows of one measure."""
 CONDITIONS = 12
 """Rows of the conditions of a sweep; the page's table has all."""
 WORST: tuple[Outcome, ...] = ("worse", "none", "different", "untested", "better")
@@ -184,7 +182,7 @@ def is_judged(of: Subject) -> bool:
 
 
 def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:
-    for one in finding.numbers[:RIVALS]:
+    for one in finding.numbers:
         where = {key: value for key, value in one.where.items() if value != NONE}
         title = titled(finding.measure, where)
         row = row_of(title, among_baselines(one, finding.measure, result))
@@ -205,10 +203,12 @@ def row_of(title: str, beside: Beside) -> Row:
 def on_axes(question: Question, title: str, rows: Sequence[Row]) -> Iterator[Group]:
     """Rows that share unit and direction share an axis."""
 
-    def kind(row: Row) -> tuple[str, str]:
-        return row.beside.ours.unit, row.beside.measure.better
+    def kind(row: Row) -> tuple[str, str, str]:
+        ours = row.beside.ours
+        # Numbers without a unit need not be of one kind.
+        return ours.unit, row.beside.measure.better, "" if ours.unit else ours.name
 
-    for (unit, better), some in grouped(rows, kind).items():
+    for (unit, better, _), some in grouped(rows, kind).items():
         more = f" ({better} is better)" if better else ""
         low, high = _axis(unit, some)
         yield Group(

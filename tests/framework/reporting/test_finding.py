@@ -12,6 +12,7 @@ import pytest
 from gde.data.measure import Measure
 from gde.data.probe import Control, Fit
 from gde.data.result import Measurement, Result, Subject, UnusableAnswers
+from gde.data.reward import READS_TRUTH
 from gde.data.trajectory import STATUSES
 from gde.data.verdict import Outcome, Verdict
 from gde.reporting.finding import CLASSES, main_report, opening
@@ -254,6 +255,29 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
     told = said(result, *rivals)
     assert "MEG towards goal 3.75 nats, next wall 0.20 nats" in told
     assert "row" not in told
+
+
+def test_reward_models_are_the_subject_and_the_truth_wins_nothing(
+    result: Result,
+) -> None:
+    measure = Measure(
+        name="epic", title="EPIC", unit="nats", better="less", contender="reward"
+    )
+    judged = [
+        Measurement(name="epic", value=value, unit="nats", n=9, where={"reward": name})
+        for name, value in (("oracle", 0.0), ("clock", 0.5), ("words", 0.4))
+    ]
+    result = replace(result, measures=(replace(measure, headline=True),))
+    assert said(result, *judged).startswith("EPIC: reward oracle 0.00 nats, next words")
+    counted = Measurement(
+        name="rewards.counted",
+        value=9.0,
+        unit="count",
+        n=9,
+        where={"reward": "oracle", "what": READS_TRUTH},
+    )
+    told = said(result, *judged, counted)
+    assert told == "EPIC: reward words 0.40 nats, next clock 0.50 nats."
 
 
 def test_what_was_not_measured_is_not_claimed(result: Result) -> None:

@@ -190,3 +190,21 @@ def test_of_many_conditions_the_worst_are_shown(result: Result) -> None:
         == "Success rate by condition, the worst 12 of 42, % (more is better)"
     )
     assert group.rows[0].title == f"size{SPACE}40" and len(group.rows) == 12
+
+
+def test_no_rival_is_left_out_without_a_word(result: Result) -> None:
+    many = [sway(f"thing{i}", i / 10) for i in range(14)]
+    groups = forest(unheard(result, *many))
+    assert sum(row.title.startswith("Sway") for row in rows(groups, "wants")) == 14
+    more = plot(groups, 80, 40)
+    assert any(line.startswith("and ") and "more row" in line for line in more)
+
+
+def test_numbers_of_no_unit_have_an_axis_each(result: Result) -> None:
+    found = [
+        Measurement(name=name, value=value, unit="", n=9)
+        for name, value in (("far", 300.0), ("near", 0.01))
+    ]
+    measures = [Measure(one.name, one.name, "", headline=True) for one in found]
+    own = replace(result, measurements=tuple(found), measures=tuple(measures))
+    assert [one.high for one in forest(own)] == [300.0, 0.01]
