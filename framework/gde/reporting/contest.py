@@ -18,7 +18,13 @@ from gde.reporting.findings import (
     probed,
 )
 from gde.reporting.forest import Group, on_axes, row_of
-from gde.reporting.opening import Opening, answers_limit, record_limits, worlds_limit
+from gde.reporting.opening import (
+    Opening,
+    answers_limit,
+    record_limits,
+    worlds_limit,
+    worlds_text,
+)
 from gde.reporting.sentences import sentences
 from gde.reporting.wording import (
     NAME,
@@ -150,9 +156,8 @@ def opening(found: Comparison) -> Opening:
     rates = readable_rates(
         {short(name): one.subject for name, one in found.results.items()}
     )
-    first = next(iter(found.results.values())).subject
+    first = next(iter(found.results.values()))
     variants = plural(len(found.results), "variant")
-    worlds = plural(first.worlds, "world")
     ranked = [one for one in found.ranking if _value(one)]
     if ranked:
         told = _leading(found, ranked)
@@ -160,7 +165,7 @@ def opening(found: Comparison) -> Opening:
         clear = verdicts(found)
         told = clear[0] if clear else NOTHING
     return Opening(
-        subject=f"{variants} \u00b7 {first.environment} \u00b7 {worlds}",
+        subject=f"{variants} \u00b7 {first.subject.environment} \u00b7 {worlds_text(first)}",
         finding=f"{rates} {told}".strip(),
         limits=tuple(_limits(found, ranked)),
         notes=tuple(own_verdicts(found)),

@@ -20,7 +20,7 @@ from gde.reporting.findings import (
     probed,
 )
 from gde.reporting.forest import is_judged
-from gde.reporting.opening import Opening, record_limits, worlds_limit
+from gde.reporting.opening import Opening, record_limits, worlds_limit, worlds_text
 from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
     POSITIONS,
@@ -81,10 +81,11 @@ def main_report(reports: Sequence[ProbeReport]) -> ProbeReport | None:
 
 def _subject(result: Result) -> str:
     of = result.subject
-    worlds = plural(of.worlds, "world")
     episodes = "" if of.episodes == of.worlds else plural(of.episodes, "episode")
     agent = agent_text(of, result.models)
-    return " \u00b7 ".join(filter(None, [agent, of.environment, worlds, episodes]))
+    return " \u00b7 ".join(
+        filter(None, [agent, of.environment, worlds_text(result), episodes])
+    )
 
 
 def _readable(of: Subject) -> str:

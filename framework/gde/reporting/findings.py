@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gde.data.goals import GOAL_MOVED
 from gde.data.grouping import grouped
 from gde.data.json import is_number
 from gde.data.measure import Better, Measure, Measures
@@ -111,7 +112,7 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
 
 
 def swept(result: Result) -> tuple[str, ...]:
-    """The swept settings of the environment, if numbers are labelled with them."""
+    """The labels of a run's conditions: swept settings, and whether goals were moved."""
     # The plan comes from a file that any version of gde may have written.
     plan = result.provenance.get("plan", {})
     if not isinstance(plan, Mapping):
@@ -121,11 +122,8 @@ def swept(result: Result) -> tuple[str, ...]:
         return ()
 
     labels = {label for one in result.measurements for label in one.where}
-    return tuple(
-        name
-        for name, value in settings.items()
-        if isinstance(value, list) and name in labels
-    )
+    names = [name for name, value in settings.items() if isinstance(value, list)]
+    return tuple(name for name in (*names, GOAL_MOVED) if name in labels)
 
 
 def by_condition(result: Result, name: str) -> list[Measurement]:

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 
+from gde.data.goals import GOAL_MOVED
 from gde.data.result import FEW_WORLDS, READABLE, Result
-from gde.reporting.wording import inline, quantity, short
+from gde.reporting.wording import inline, plural, quantity, short
 
 SENTENCE = re.compile(r"(?<=\.)\s")
 LIMIT = 60
@@ -30,6 +31,13 @@ class Opening:
     def limited(self) -> str:
         """The limits as a sentence; empty for none. None is ever left out."""
         return f"Limits: {'; '.join(self.limits)}." if self.limits else ""
+
+
+def worlds_text(result: Result) -> str:
+    """The number of worlds, and whether half of them are the others with a goal moved."""
+    worlds = plural(result.subject.worlds, "world")
+    moved = any(GOAL_MOVED in one.where for one in result.measurements)
+    return f"{worlds}, half with the goal moved" if moved else worlds
 
 
 def answers_limit(results: Mapping[str, Sequence[Result]]) -> Iterator[str]:

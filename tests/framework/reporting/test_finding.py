@@ -18,6 +18,7 @@ from gde.data.verdict import Outcome, Verdict
 from gde.reporting.finding import CLASSES, main_report, opening
 from gde.reporting.findings import headlines
 from gde.reporting.opening import Opening
+from gde.reporting.terminal.screen import screen
 from gde.reporting.wording import SPACE
 
 MAIN = Fit(probe="cogmap", variant="mlp", layer=3, position="pre")
@@ -255,6 +256,22 @@ def test_numbers_that_are_rivals_are_told_together(result: Result) -> None:
     told = said(result, *rivals)
     assert "MEG towards goal 3.75 nats, next wall 0.20 nats" in told
     assert "row" not in told
+
+
+def test_a_goal_swap_is_seen(result: Result) -> None:
+    plain = [share("success", 0.8), share("success", 0.9, where={"goal_moved": False})]
+    moved = share("success", 0.7, where={"goal_moved": True})
+    run = replace(
+        result,
+        measurements=(*plain, moved),
+        provenance={**result.provenance, "plan": {"env": {}}},
+    )
+    shown = screen(run)
+    assert "half with the goal moved" in " ".join(shown.header)
+    text = " ".join(shown.finding)
+    assert "from 70 % (goal_moved True) to 90 % by condition" in text
+    assert "Success rate by condition" in text
+    assert "goal moved" not in " ".join(screen(result).header)
 
 
 def test_reward_models_are_the_subject_and_the_truth_wins_nothing(
