@@ -94,7 +94,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         str(path).encode()
     except UnicodeEncodeError:
         raise RunFolderError(
-            f"{str(path)!a} has bytes that are no UTF-8: choose another folder with --out"
+            f"{str(path)!a} has bytes that are no UTF-8: choose another folder"
         ) from None
     # Before hours of work that could not be kept.
     try:
@@ -125,7 +125,7 @@ def taken(path: Path) -> RunFolderError:
     """The error of an occupied path, with the command to resume a run there."""
     resumable = any((path / name).is_file() for name in (PLAN, CONTEST))
     instead = f", or resume it with `gde resume {path}`" if resumable else ""
-    return RunFolderError(f"{path} exists: choose another folder with --out{instead}")
+    return RunFolderError(f"{path} exists: choose another folder{instead}")
 
 
 def cannot_make(path: Path, error: Exception) -> RunFolderError:
@@ -134,7 +134,7 @@ def cannot_make(path: Path, error: Exception) -> RunFolderError:
     above = getattr(error, "filename", None) or path
     where = f" ({above})" if Path(above) in path.parents else ""
     return RunFolderError(
-        f"cannot make the folder {path}: {reason}{where}; choose another one with --out"
+        f"cannot make the folder {path}: {reason}{where}; choose another one"
     )
 
 

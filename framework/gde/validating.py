@@ -171,7 +171,7 @@ def explained(error: ValidationError, whose: str) -> ConfigError:
     first = problems[0]
     if first["type"] == "missing" and len(first["loc"]) == 1:
         field = f"{whose}.{first['loc'][0]}"
-        return ConfigError(f"{field}: wanted {wanted}, got none; --set {field}=VALUE")
+        return ConfigError(f"{field}: wanted {wanted}, got none; set {field}=VALUE")
     got = first["input"]
 
     # A whole configuration would fill the screen, and the message names what is wrong

@@ -193,7 +193,7 @@ def test_a_training_that_diverges_says_so_and_leaves_nothing(
 
 
 def test_a_folder_that_exists_is_not_written_into(tmp_path: Path) -> None:
-    with pytest.raises(GdeError, match="exists: choose another folder with --out"):
+    with pytest.raises(GdeError, match="exists: choose another folder"):
         train(PREFERENCES, Recipe(**QUICK), tmp_path, ignore)  # type: ignore[arg-type]
     assert not [*tmp_path.iterdir()]
     (tmp_path / "file").touch()

@@ -52,7 +52,7 @@ AUTO = "auto"
 """The value of a setting that leaves it to its part."""
 LOWERABLE = {"medium", "high"}
 """Efforts that a server was sent, and has lower ones than."""
-ANYWAY = "run with --no-preflight to begin anyway"
+ANYWAY = "skip the preflight to begin anyway"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -141,7 +141,7 @@ def _compared(a: Episodes, b: Episodes, shared: Shared, episodes: str) -> Compar
     worlds = a.worlds & b.worlds
     tasks = a.tasks & b.tasks
     if not worlds:
-        advice = "use the same environment, --seed and world settings"
+        advice = "use the same environment, seed and world settings"
         raise GdeError(f"{run_a} and {run_b} share no world: {advice}")
 
     conditions = _conditions([a, b], worlds | tasks)

@@ -111,7 +111,7 @@ class Shared(NamedTuple):
             declared += offer.measures
 
         if not shared:
-            advice = "run `gde rescore` on one with the --metric of the other"
+            advice = "run `gde rescore` on one with the metric of the other"
             raise GdeError(f"{a.side.run} and {b.side.run} share no metric: {advice}")
         return cls(shared, Measures(tuple(declared)), notes)
 

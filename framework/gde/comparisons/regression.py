@@ -49,6 +49,6 @@ def _row(compared: Compared, name: str) -> Row:
     if not row.better:
         named = ", ".join(sorted(each for each in whole if whole[each].better))
         raise GdeError(
-            f"--fail-if-worse {name}: neither direction of it is better. Choose one of: {named}"
+            f"{name}: neither direction of it is better. Choose one of: {named}"
         )
     return row

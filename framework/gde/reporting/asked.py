@@ -22,14 +22,17 @@ NO_PRICE = "no prices set"
 
 
 def agent_text(of: Subject, models: Iterable[ModelUse]) -> str:
-    """An agent with its language model, as far as the models that answered tell it."""
-    model = named(of.model)
+    """An agent with its language model."""
+    model = agent_model(of, models)
+    return f"{isolated(of.agent)} with {model}" if model else isolated(of.agent)
+
+
+def agent_model(of: Subject, models: Iterable[ModelUse]) -> str:
+    """The agent's language model, as far as those that answered tell it; empty for none."""
     for one in models:
         if one.kind == AGENT and one.name == of.model:
-            model = model_text(one)
-            break
-    agent = isolated(of.agent)
-    return f"{agent} with {isolated(model)}" if model else agent
+            return isolated(model_text(one))
+    return isolated(named(of.model))
 
 
 def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:

@@ -8,7 +8,7 @@ from gde.data.result import Measurement, Result, Subject
 from gde.data.reward import READS_TRUTH
 from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
-from gde.reporting.asked import agent_text
+from gde.reporting.asked import agent_model, agent_text
 from gde.reporting.findings import (
     Beside,
     Finding,
@@ -105,7 +105,9 @@ def _behaviour(result: Result, brief: bool) -> str:
         result: the result.
         brief: whether a control is told only where the agent is not shown to be better.
     """
-    agent = short(agent_text(result.subject, result.models))
+    # The line above names the agent too.
+    of = result.subject
+    agent = short(agent_model(of, result.models) or agent_text(of, result.models))
     # What the sentences of verdicts tell is told once.
     every = headlines(result)
     already = {name for one in every for name in told(one.measure)}
@@ -206,15 +208,15 @@ def _belief(found: Probed) -> str:
     told = _told(early)
     things = listed([_thing(one.measure) for one in told])
     ours = [one.ours.value or 0.0 for one in told]
-    read = f"{quantity(min(ours), 'share', 0)}{' or more' if len(told) > 1 else ''}"
-    sentence = f"Shown few worlds, a reader finds {things} in its activations in {read} of unseen turns"
+    least, most = ("\u2265 ", "\u2264 ") if len(told) > 1 else ("", "")
+    read = f"{least}{quantity(min(ours), 'share', 0)} of unseen turns"
+    sentence = f"Probes given few worlds find {things} in {read}"
     rivals = [one.rival for one in told if one.rival is not None]
     if len(rivals) < len(told):
         return f"{sentence}."
-    most = max(one.value or 0.0 for one in rivals)
+    rival = quantity(max(one.value or 0.0 for one in rivals), "share", 0)
     control = listed([*dict.fromkeys(one.control for one in told)])
-    less = " or less" if len(told) > 1 else ""
-    sentence += f"; in {control}, {quantity(most, 'share', 0)}{less}"
+    sentence += f" ({control}: {most}{rival})"
     if told[0].outcome == "better":
         return f"{sentence}."
     outcomes = dict.fromkeys(OUTCOMES[one.outcome] for one in told)
@@ -245,20 +247,29 @@ def _not_better(found: Probed) -> list[str]:
     """What a reader does not find better than from its control, and is not told."""
     early = early_of(found)
     told = _told(early)
-    limits: dict[str, list[str]] = {}
+    limits: dict[tuple[bool, str, str], list[str]] = {}
     for one in found.numbers if early else found.numbers[1:]:
         if one in told or one.rival is None or one.outcome not in ("worse", "none"):
             continue
         relation = "worse" if one.outcome == "worse" else "no better"
         of_all = one.measure.name.replace(f"{found.fit.probe}.", "", 1)
         is_late = any(each.measure.name.endswith(f"{EARLY}.{of_all}") for each in early)
-        if is_late:
-            than = f"{relation} than in {one.control}, shown all worlds"
-            limits.setdefault(than, []).append(_thing(one.measure))
-        else:
-            title = inline(one.measure.title)
-            limits.setdefault(f"{relation} than in {one.control}", []).append(title)
-    return [f"{listed(things)} {than}" for than, things in limits.items()]
+        what = _thing(one.measure) if is_late else inline(one.measure.title)
+        limits.setdefault((is_late, relation, one.control), []).append(what)
+
+    said = []
+    named = ""
+    for (is_late, relation, control), things in limits.items():
+        # What the finding has named, and the control of the limit before, are known.
+        known = [_thing(one.measure) for one in told]
+        whose = "" if is_late and things == known else listed(things)
+        given = "given all" if is_late else ""
+        subject = ", ".join(filter(None, [whose, given]))
+        comma = "," if given else ""
+        than = "" if control == named else f" than {control}"
+        said.append(f"{subject}{comma} {relation}{than}")
+        named = control
+    return said
 
 
 def _differing_variants(found: Probed) -> list[str]:

@@ -263,9 +263,11 @@ class Catalogue:
             if name in {entry.offer.name, entry.qualified}
         ]
         if not found:
-            raise UnknownName(
-                KINDS[kind].title, name, self.names(kind), self.plugins.off
-            )
+            title = KINDS[kind].title
+            hint = self.plugins.off
+            if {*name.split(",")} <= {*self.names(kind)}:
+                hint = f" One run has one {title}: begin a run for each, then `gde compare` them."
+            raise UnknownName(title, name, self.names(kind), hint)
         if len(found) > 1:
             modules = " and ".join(entry.module for entry in found)
             choices = " or ".join(entry.qualified for entry in found)

@@ -53,14 +53,14 @@ def check_parts(ready: Ready) -> None:
     if ready.how.max_cost is not None and unpriced:
         raise GdeError(
             f"run.max_cost: wanted the prices of model {unpriced[0]!r}, got none;"
-            f" --set {_called(ready, unpriced[0])}.prices=PROMPT,ANSWER"
+            f" set {_called(ready, unpriced[0])}.prices=PROMPT,ANSWER"
         )
 
     given = ready.gives
     if plan.goal_swap and Capability.GOALS not in given:
         wanted = WHAT[Capability.GOALS]
         raise GdeError(
-            f"--goal-swap needs {wanted}; environment {ready.environment.label!r} is not one"
+            f"run.goal_swap needs {wanted}; environment {ready.environment.label!r} is not one"
         )
     for part in ready.parts:
         if reason := lacking(part, ready, given):
@@ -116,7 +116,7 @@ def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
 def _got(part: Chosen, ready: Ready, capability: str) -> str:
     """Why nothing gives a capability, or how to get it."""
     if capability == Capability.REWARD_TRACE:
-        return "add one with --reward"
+        return "add one"
     if capability not in {
         Capability.ACTIVATIONS,
         Capability.ACTION_PROBS,
@@ -137,7 +137,7 @@ def _got(part: Chosen, ready: Ready, capability: str) -> str:
         gives_none = f"{agent} with model {ready.agent_model!r} gives none"
         if not weights_field(type(part.config)):
             return gives_none
-        return f"{gives_none}; to read a served model's, add --weights hf:PATH_OR_ID"
+        return f"{gives_none}; to read a served model's, give local weights, e.g. hf:PATH_OR_ID"
     return (
         f"the offer of {agent} does not say gives={{Capability.{capability.upper()}}}"
     )

@@ -138,7 +138,7 @@ class Finder:
 
 def settable(error: GdeError, judge: str) -> ConfigError:
     """The error of a reward model that only another part names, with its remedy."""
-    return ConfigError(f"{error}; add --reward {judge} to set it")
+    return ConfigError(f"{error}; add the reward model {judge} to set it")
 
 
 def _chosen(kind: str, choice: Choice, entry: Entry, config: Any) -> Chosen:

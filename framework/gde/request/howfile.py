@@ -23,8 +23,8 @@ SETTINGS = "GDE_SETTINGS"
 RUN_HOW = field_types(How)
 """Fields of a `How` that `--set run.FIELD` takes, with their types."""
 RUN_HOW.pop("settings")
-OPTIONS = {EXECUTOR.table: "--executor NAME", REPORTER.table: "--report NAME"}
-"""Tables that no plan file has, and the options in their place."""
+OPTIONS = {EXECUTOR.table: "an executor", REPORTER.table: "a reporter"}
+"""Tables that no plan file has, and what to give in their place."""
 PARTS = "parts"
 """The table of the settings of parts, by part."""
 TRUSTED = "trusted_folders"

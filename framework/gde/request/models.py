@@ -79,7 +79,7 @@ def _without_servers(
         if known != url:
             raise ConfigError(
                 f"language model {name!r} is asked at {known} and at {url}: give each a name of its own, e.g."
-                f" --model first={name}@{known}"
+                f" first={name}@{known}"
             )
     return choices, urls
 
@@ -166,7 +166,7 @@ def with_weights(
             given[f"{kind}s"] = tuple(parts)
         found[name] = replace(plan, probes=given["probes"], metrics=given["metrics"])
     if not takers:
-        raise ConfigError("--weights: no probe reads activations; add --probe NAME")
+        raise ConfigError("weights: no probe reads activations; add one")
     return found
 
 

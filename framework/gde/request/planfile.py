@@ -64,7 +64,7 @@ def read_plan(path: Path | str) -> Plan:
     plans = read_plans(Path(path))
     if len(plans) > 1:
         raise ConfigError(
-            f"plan {path}: wanted one [agent], got a list: only `gde eval --plan` takes several"
+            f"plan {path}: wanted one [agent], got a list: only `gde eval` takes several"
         )
     return plans[0]
 
@@ -154,10 +154,10 @@ def _choice(table: Any, whose: str) -> Choice:
     return read_choice(table, wanted, unnamed=whose == MODEL.table)
 
 
-def says_how(where: str, setting: str, option: str) -> ConfigError:
-    """The error of a plan that says how it is run, with the option that does."""
+def says_how(where: str, setting: str, instead: str) -> ConfigError:
+    """The error of a plan that says how it is run, with what to give instead."""
     return ConfigError(
-        f"{where}: {setting} says how a run is done, which no plan says: give {option}, or put it into your settings"
+        f"{where}: {setting} says how a run is done, which no plan says: give {instead}, or put it into your settings"
         " (`gde settings`)"
     )
 
@@ -175,7 +175,7 @@ def configure_run(plan: Plan, values: Mapping[str, Json], where: str = "") -> Pl
     read: dict[str, Any] = {}
     for name, value in values.items():
         if name in RUN_HOW:
-            raise says_how(where, f"run.{name}", f"--set run.{name}={value}")
+            raise says_how(where, f"run.{name}", f"run.{name}={value}")
         read[name] = typed(RUN[name], value, f"run.{name}")
     return replace(plan, **read)
 

@@ -26,7 +26,7 @@ def refuse_how(plan: Plan, catalogue: Catalogue, where: str) -> None:
             for config in _configs(kind, choice, catalogue):
                 for name in sorted(how_fields(config) & choice.config.keys()):
                     setting = f"{choice.label or kind.table}.{name}"
-                    raise says_how(where, setting, f"--set {setting}=VALUE")
+                    raise says_how(where, setting, f"{setting}=VALUE")
                 for name in references(config, ModelReference):
                     value = str(choice.config.get(name, ""))
                     named[value] = value
@@ -34,7 +34,7 @@ def refuse_how(plan: Plan, catalogue: Catalogue, where: str) -> None:
                 if split_url(name)[1]:
                     model, _ = split_url(label)
                     said = f"the server of {model}"
-                    raise says_how(where, said, f"--model {model}@URL")
+                    raise says_how(where, said, f"{model}@URL")
 
 
 def _configs(kind: Kind, choice: Choice, catalogue: Catalogue) -> Iterator[type[Any]]:

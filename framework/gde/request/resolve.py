@@ -135,9 +135,7 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
                 f"{kind.title} {label!r}: wanted a name without blanks and slashes to call it by"
             )
         if label in seen:
-            advice = (
-                f"rename one: --{kind.table} OTHER={label}, or Choice.of(part, 'OTHER')"
-            )
+            advice = f"rename one: OTHER={label}, or Choice.of(part, 'OTHER')"
             raise ConfigError(f"{kind.title} {label!r} is listed twice; {advice}")
         seen.add(label)
 

@@ -65,7 +65,7 @@ def variants(
             label = "-".join([plan.agent.label, *values])
             name = ODD.sub("-", label).strip("-.")
             if name in found:
-                advice = f"rename one: --agent OTHER={plan.agent.name}"
+                advice = f"rename one: OTHER={plan.agent.name}"
                 raise ConfigError(f"agent {name!r} is listed twice: {advice}")
             found[name] = one
 
@@ -156,7 +156,7 @@ def _crossed_agent(
     config = catalogue.find("agent", agent.name).offer.config
     if MODEL.table in agent.config and not names_models(config):
         raise ConfigError(
-            f"agent {agent.name!r} uses no language model: leave out --model, or take another agent (`gde list agents`)"
+            f"agent {agent.name!r} uses no language model: leave out the model, or see `gde list agents`"
         )
     for values, chosen in _crossed(config, agent.config, AGENT):
         # A plan in which nothing varies keeps its values as they were written.

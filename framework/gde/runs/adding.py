@@ -100,7 +100,7 @@ def probe(
     ready = _with(own, how, catalogue, "probes", probes)
     if not ready.probes:
         raise GdeError(
-            f"{path} has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+            f"{path} has no probes to fit anew: name one to add (`gde list probes`)"
         )
     anew = () if probes else ("activations", "probes")
     with _opened(folder, ready, watch, *anew) as run:

@@ -34,7 +34,7 @@ def read_trajectory(plain: Mapping[str, Any]) -> Trajectory:
     except (TypeError, ValueError) as error:
         said = fault(error) if isinstance(error, ValidationError) else error
         raise GdeError(
-            f"wanted a trajectory as `gde export --format jsonl` writes it ({said})"
+            f"wanted a trajectory as `gde export` writes it ({said})"
         ) from error
 
 

@@ -185,10 +185,10 @@ def _models(ready: Ready) -> Iterator[str]:
         offer = model.entry.offer
         if isinstance(offer, ModelOffer) and offer.served:
             url = ready.how.settings.get(label, {}).get(URL)
-            server = url or f"none yet: give --model {model.name}@URL"
+            server = url or f"none yet: give {model.name}@URL"
             yield f"model {label} is asked at: {server}"
         elif model.absent:
-            yield f"model {label} is asked where you say: --model {model.name}@URL"
+            yield f"model {label} is asked where you say: {model.name}@URL"
         else:
             yield f"model {label} is loaded as {model.name}"
         for field, value in _chosen(model, ready.catalogue):

@@ -24,7 +24,9 @@ PER_MESSAGE = 16
 PER = 1_000_000
 """The number of tokens that a price is for."""
 KEPT = "then run `gde resume` (finished work is kept)"
-ADVICE = "raise it with `gde resume --set`, or evaluate the finished episodes with `gde rescore`"
+ADVICE = (
+    "raise it with `gde resume`, or evaluate the finished episodes with `gde rescore`"
+)
 Left = Mapping[str, float]
 """The remaining budget by the name of the limit in a plan; only set limits are listed."""
 

@@ -255,7 +255,7 @@ class RunFolder:
         if begun is not None and begun["plan_hash"] != now:
             raise RunFolderError(
                 f"{self.path}: plan.toml was changed after the run had begun (plan {begun['plan_hash']}, now {now}):"
-                " restore it, or run the changed plan in a new folder with `gde eval --plan`"
+                " restore it, or run the changed plan in a new folder with `gde eval`"
             )
 
     def write_result(self, result: Result, journal: Journal) -> None:

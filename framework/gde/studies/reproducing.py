@@ -284,9 +284,9 @@ def _unused(
     """The parts of the request that would change nothing, and why."""
     name = request.name
     if request.rewards and not any(plan.rewards for plan in plans):
-        yield f"no plan of {name} has reward models: drop --reward"
+        yield f"no plan of {name} has reward models: leave them out"
     if isinstance(study, Agentless) and request.agent != UNNAMED:
-        yield f"{name} has agents of its own or none: drop --agent, --model and agent settings"
+        yield f"{name} has agents of its own or none: leave out agent and model"
     if not plans and request.models:
         yield f"{name} has no plans to run: drop model settings"
 
@@ -302,7 +302,7 @@ def _checked(plan: Plan, path: Path, catalogue: Catalogue, how: How) -> Plan:
     if not path.exists():
         return plan
     if path.is_symlink():
-        raise RunFolderError(f"{path} is a link: name another folder with --out")
+        raise RunFolderError(f"{path} is a link: name another folder")
     folder = RunFolder.open(path)
     check_trusted(path)
     there = folder.recorded().begun
@@ -316,9 +316,7 @@ def _checked(plan: Plan, path: Path, catalogue: Catalogue, how: How) -> Plan:
             }
     plan = with_model_settings(plan, settings)
     if plan_hash(there) != plan_hash(prepare(plan, catalogue, how).plan):
-        raise RunFolderError(
-            f"{path} holds a run of another plan: name another folder with --out"
-        )
+        raise RunFolderError(f"{path} holds a run of another plan: name another folder")
     return plan
 
 

@@ -156,5 +156,5 @@ def _failed(result: Result) -> str:
         return f"failures: {listed}"
     return (
         f"{subject.failed} of {subject.episodes} episodes failed and are in no number: {listed}. "
-        "Name the folder with --out to run them again."
+        "Give the same folder to run them again."
     )

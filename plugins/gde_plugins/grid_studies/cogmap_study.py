@@ -174,7 +174,7 @@ def _row(
             value=None,
             unit=ours.unit,
             n=ours.n,
-            reason=f"fitted on {n_worlds} worlds: wanted {LEAST} or more; give a larger --scale",
+            reason=f"fitted on {n_worlds} worlds: wanted {LEAST} or more; give a larger scale",
         )
 
     # Numbers beside a missing one would be compared with the publication in its place.

@@ -185,7 +185,7 @@ class RewardPredictionStudy:
         # An offer that imports packages is a simulator.
         if config.domains or not offer.imports:
             return ""
-        wanted = f"name it, --set study.domains=all or {domain.name}, or its data, --set study.data=FOLDER"
+        wanted = f"name it, set study.domains=all or {domain.name}, or its data, set study.data=FOLDER"
         return f"domain {domain.name}: its simulator takes minutes: {wanted}"
 
     def _table(
@@ -248,7 +248,9 @@ class RewardPredictionStudy:
             if one is not None:
                 return one
 
-        reason = f"this reward model was not in the run: add --reward {label}=..."
+        reason = (
+            f"this reward model was not in the run: add the reward model {label}=..."
+        )
         if is_judged:
             reason = self._unavailable.get(domain.name, "the run has no such number")
         where = {"reward": label, "domain": domain.name}
@@ -293,7 +295,7 @@ def _triplets(measured: Sequence[Measurement]) -> Iterator[Comparison]:
         if one.name == "triplets" and set(one.where) == {"embedder"}:
             found[row_of(str(one.where["embedder"]))] = one
     for name in dict.fromkeys((*TRIPLETS, *found)):
-        lacking = "this embedder was not in the run: --set study.embedders=FOLDER"
+        lacking = "this embedder was not in the run: set study.embedders=FOLDER"
         yield Comparison(
             quantity=f"triplet accuracy of {name}",
             paper=TRIPLETS.get(name),

@@ -388,7 +388,7 @@ def test_a_run_without_probes_is_probed_with_one_that_is_named(
     said = refused(gde("probe", "r", "--quiet"))
     assert (
         said
-        == "gde: r has no probes to fit anew: name one to add with --probe (`gde list probes`)"
+        == "gde: r has no probes to fit anew: name one to add (`gde list probes`)"
     )
     assert (tmp_path / "r" / "result.json").read_bytes() == before
 

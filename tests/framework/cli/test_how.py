@@ -90,7 +90,7 @@ def test_nobody_is_asked_and_no_key_is_read_before_a_run_is_trusted(
             assert "gde trust" in refused(gde("resume", "r"))
             shown = gde("trust", "r", "--yes").stdout
         assert "MY_KEY" not in keys
-        assert f"is asked where you say: --model openai:{MODEL}@URL" in shown
+        assert f"is asked where you say: openai:{MODEL}@URL" in shown
         assert "limits that stay: max_calls=1" in shown
         # Neither its server nor its key has become this user's.
         assert "model.url: wanted a value" in refused(gde("resume", "r"))

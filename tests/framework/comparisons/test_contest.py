@@ -241,7 +241,7 @@ def test_a_folder_of_several_runs_says_what_it_is(
         RunFolder.open(found.folder)
     with pytest.raises(
         RunFolderError,
-        match=r"exists: choose another folder with --out, or resume it with `gde resume",
+        match=r"exists: choose another folder, or resume it with `gde resume",
     ):
         contest(plans("scripted", "random"), found.folder, parts)
 

@@ -38,6 +38,7 @@ MOVES = Verdict(control="random moves", difference=0.4, p=0.001, worlds=23)
 SUBJECT = Subject(
     agent="gpt-oss", environment="grid", worlds=23, episodes=24, turns=180
 )
+TOY = "Toy model, trained to show places: nano is no large model."
 WORDS = 45
 """The most words of finding and limits together."""
 WORD = re.compile(r"[^\W\d]+(?:[-'][^\W\d]+)*")
@@ -57,7 +58,9 @@ def share(name: str, value: float | None, **fields: object) -> Measurement:
     return Measurement(name=name, value=value, unit="share", n=40, **fields)  # type: ignore[arg-type]
 
 
-def of(result: Result, *measurements: Measurement, **about: object) -> Opening:
+def of(
+    result: Result, *measurements: Measurement, notice: str = "", **about: object
+) -> Opening:
     """The opening of a run with these numbers."""
     subject = replace(SUBJECT, **about)  # type: ignore[arg-type]
     sourced = tuple(
@@ -68,7 +71,7 @@ def of(result: Result, *measurements: Measurement, **about: object) -> Opening:
         measures=(*result.measures, CHANCE),
         measurements=sourced,
         subject=subject,
-        provenance={},
+        provenance={"notice": notice},
         models=(),
     )
     return opening(made)
@@ -133,12 +136,12 @@ def test_a_control_that_is_beaten_gives_way_to_what_activations_say(
 ) -> None:
     told = said(result, *moves(0.95, "better"), *finds(0.94, 0.33))
     assert told == (
-        "gpt-oss reached the goal in 95 % of episodes. Shown few worlds, a reader finds agent and goal in its"
-        " activations in 94 % or more of unseen turns; in random weights, 33 % or less."
+        "gpt-oss reached the goal in 95 % of episodes. Probes given few worlds find agent and goal in"
+        " \u2265 94 % of unseen turns (random weights: \u2264 33 %)."
     )
     told = said(result, *moves(0.05, "none"), *finds(0.94, 0.33))
     assert told.startswith(
-        "gpt-oss reached the goal in 5 % of episodes, not shown to differ from random moves (8 %). Shown"
+        "gpt-oss reached the goal in 5 % of episodes, not shown to differ from random moves (8 %). Probes"
     )
 
 
@@ -154,7 +157,7 @@ def test_a_reader_that_is_not_better_is_not_said_to_be(
     result: Result, outcome: Outcome, told: str
 ) -> None:
     found = said(result, *finds(0.4, 0.38, outcome))
-    assert found.endswith(f"in random weights, 38 % or less: {told}.")
+    assert found.endswith(f"(random weights: \u2264 38 %): {told}.")
 
 
 def test_of_things_that_differ_those_that_are_found_are_told_and_the_others_limit(
@@ -175,17 +178,35 @@ def test_of_things_that_differ_those_that_are_found_are_told_and_the_others_limi
     ]  # type: ignore[arg-type]
     found = of(result, *agent, *goal, *walls)
     assert words(found.finding).endswith(
-        "a reader finds agent in its activations in 90 % of unseen turns; in random weights, 30 %."
+        "Probes given few worlds find agent in 90 % of unseen turns (random weights: 30 %)."
     )
     assert found.limits == (
-        "goal found early no better than in random weights",
-        "wall code length worse than in random weights",
+        "goal found early no better than random weights",
+        "wall code length worse",
     )
+
+
+def test_the_main_job_is_told_in_40_words(result: Result) -> None:
+    early = [*moves(0.95, "better"), *finds(0.97, 0.3)]
+    late = finds(1.0, 0.98, "none", prefix="")
+    walls = [
+        replace(one, name="cogmap.code.wall", verdict=replace(DRAWN, outcome="worse"))
+        for one in late[:2]
+    ]
+    numbers = [*early, *late, *walls]
+    found = of(result, *numbers, model="nano", worlds=200, notice=TOY)
+    assert found.finding.startswith("nano reached the goal")
+    assert found.limits == (
+        "toy model, trained to show places",
+        "given all, no better than random weights",
+        "wall code length worse",
+    )
+    assert n_words(f"{found.finding} {found.limited}") <= 40
 
 
 def test_without_a_control_there_is_nothing_to_stand_beside(result: Result) -> None:
     assert said(result, *finds(0.9)).endswith(
-        "finds agent and goal in its activations in 90 % or more of unseen turns."
+        "Probes given few worlds find agent and goal in \u2265 90 % of unseen turns."
     )
 
 
@@ -344,7 +365,7 @@ def test_limits_are_told_the_most_damaging_first_and_none_is_left_out(
         "2 of 180 answers unusable",
         "1 of 24 episodes failed",
         "toy model, made up",
-        "agent and goal no better than in random weights, shown all worlds",
+        "given all, no better than random weights",
         "too few worlds for a conclusion: 4",
     )
     assert found.limited == f"Limits: {'; '.join(found.limits)}."

@@ -54,7 +54,7 @@ class Blind:
             {"metrics": ["efficiency"], "environment": "recipe"},
             "efficiency needs an environment with a tabular decis",
         ),
-        ({"metrics": ["epic"]}, "^epic needs a reward model; add one with --reward$"),
+        ({"metrics": ["epic"]}, "^epic needs a reward model; add one$"),
         (
             {"probes": ["where"]},
             "where needs an agent whose language model .*; agent 'scripted' asks no language model$",
@@ -76,7 +76,7 @@ class Blind:
         ),
         (
             {"probes": [reading("")], "agent": asking(model="blackbox")},
-            "gives none; to read a served model's, add --weights hf:PATH_OR_ID$",
+            "gives none; to read a served model's, give local weights, e.g. hf:PATH_OR_ID$",
         ),
         (
             {"probes": [reading("planted")]},

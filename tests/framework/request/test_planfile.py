@@ -168,10 +168,10 @@ def test_an_absent_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "setting", "option"),
     [
-        ("[executor]\nuse = 'processes'", r"\[executor\]", "--executor NAME"),
-        ("[[report]]\nuse = 'html'", r"\[report\]", "--report NAME"),
-        ("[run]\nconcurrency = 4", r"run\.concurrency", "--set run.concurrency=4"),
-        ("[run]\nmax_cost = 4", r"run\.max_cost", "--set run.max_cost=4"),
+        ("[executor]\nuse = 'processes'", r"\[executor\]", "an executor"),
+        ("[[report]]\nuse = 'html'", r"\[report\]", "a reporter"),
+        ("[run]\nconcurrency = 4", r"run\.concurrency", "run.concurrency=4"),
+        ("[run]\nmax_cost = 4", r"run\.max_cost", "run.max_cost=4"),
     ],
 )
 def test_a_plan_that_says_how_it_is_run_is_refused(
@@ -189,17 +189,17 @@ def test_a_plan_that_says_how_it_is_run_is_refused(
         (
             "[agent]\nuse='react'\nmodel='openai:m@http://a/v1'",
             "the server of openai:m",
-            "--model openai:m@URL",
+            "openai:m@URL",
         ),
         (
             "[agent]\nuse='react'\nmodel='openai:m'\n[[model]]\ntimeout=3",
             r"model\.timeout",
-            "--set model.timeout=VALUE",
+            "model.timeout=VALUE",
         ),
         (
             "[agent]\nuse='react'\nmodel='a'\n[[model]]\nas='a'\nuse='openai:m@http://a/v1'",
             "the server of a",
-            "--model a@URL",
+            "a@URL",
         ),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_part_is_had_twice_under_two_names(catalogue: Catalogue) -> None:
     assert labels(replace(PLAN, metrics=twice), catalogue) == ["success", "again"]
     with pytest.raises(
         ConfigError,
-        match=r"metric 'again' is listed twice; .*: --metric OTHER=again",
+        match=r"metric 'again' is listed twice; .*: OTHER=again",
     ):
         resolve(
             replace(PLAN, metrics=(*twice, Choice(name="length", alias="again"))),

@@ -127,7 +127,7 @@ def test_a_list_of_agents_that_names_none_is_refused(
         (
             "optimal,optimal",
             (),
-            "agent 'optimal' is listed twice: rename one: --agent OTHER=optimal",
+            "agent 'optimal' is listed twice: rename one: OTHER=optimal",
         ),
         (
             "optimal,random",
@@ -144,7 +144,7 @@ def test_a_list_of_agents_that_names_none_is_refused(
         (
             "random",
             ("agent.model=nano",),
-            "agent 'random' uses no language model: leave out --model",
+            "agent 'random' uses no language model: leave out the model",
         ),
     ],
 )

@@ -26,7 +26,7 @@ def test_every_probe_has_them_but_one_that_names_its_own() -> None:
 
 def test_without_a_probe_that_takes_them_they_are_refused() -> None:
     none = replace(PLAN, probes=())
-    with pytest.raises(ConfigError, match=r"--weights: no probe reads activations"):
+    with pytest.raises(ConfigError, match=r"weights: no probe reads activations"):
         with_weights({"one": none}, "hf:PATH", Catalogue.default())
     # In a study some plans may have none.
     found = with_weights({"a": none, "b": PLAN}, "hf:PATH", Catalogue.default())

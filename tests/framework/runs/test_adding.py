@@ -403,7 +403,7 @@ def test_what_is_asked_for_must_be_there(run: Result, asking: Catalogue) -> None
     before = (Path(run.run) / "result.json").read_bytes()
     for wanted, message in (
         ("gone", "unknown metric 'gone'"),
-        ("epic", "epic needs a reward model; add one with --reward"),
+        ("epic", "epic needs a reward model; add one"),
     ):
         with pytest.raises(GdeError, match=message):
             rescore(run.run, [wanted], asking)

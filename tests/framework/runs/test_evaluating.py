@@ -473,20 +473,18 @@ def test_what_cannot_work_is_refused_before_anything_is_written(
 def test_an_existing_folder_is_left_alone(tmp_path: Path, catalogue: Catalogue) -> None:
     (tmp_path / "precious").write_text("data")
     for taken in (tmp_path, tmp_path / "precious"):
-        with pytest.raises(
-            GdeError, match=r"exists: choose another folder with --out$"
-        ):
+        with pytest.raises(GdeError, match=r"exists: choose another folder$"):
             evaluate(plan(), taken, catalogue)
     with pytest.raises(
         GdeError,
-        match=r"run: File exists \(.*precious\); choose another one with --out$",
+        match=r"run: File exists \(.*precious\); choose another one$",
     ):
         evaluate(plan(), tmp_path / "precious" / "run", catalogue)
     assert [path.name for path in tmp_path.iterdir()] == ["precious"]
     evaluate(plan(), tmp_path / "run", catalogue)
     with pytest.raises(
         GdeError,
-        match=r"exists: choose another folder with --out, or resume it with `gde resume .*run`$",
+        match=r"exists: choose another folder, or resume it with `gde resume .*run`$",
     ):
         evaluate(plan(), tmp_path / "run", catalogue)
 

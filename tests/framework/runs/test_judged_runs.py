@@ -251,7 +251,7 @@ def test_a_run_is_rescored_for_its_rewards_later(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rewards": ()}, "epic needs a reward model; add one with --reward"),
+        ({"rewards": ()}, "epic needs a reward model; add one"),
         (
             {"environment": "silent"},
             "epic needs an environment with certified optimal actions or .*'silent'",

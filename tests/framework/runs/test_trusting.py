@@ -73,7 +73,7 @@ def test_a_model_is_loaded_or_asked(tmp_path: Path) -> None:
         ("nano", "model nano is loaded as nano"),
         (
             "openai:m@http://localhost:9/v1",
-            "model openai:m is asked where you say: --model openai:m@URL",
+            "model openai:m is asked where you say: openai:m@URL",
         ),
     ):
         agent = Choice(name="gpt-oss", config={"model": model})

@@ -355,7 +355,7 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
 ) -> None:
     with pytest.raises(
         GdeError,
-        match=r"run\.max_cost: wanted the prices of model '\S+', got none; --set model\.prices=",
+        match=r"run\.max_cost: wanted the prices of model '\S+', got none; set model\.prices=",
     ):
         evaluate(PLAN, tmp_path / "run", catalogue, how=How(max_cost=1.0))
     assert not (tmp_path / "run").exists()

@@ -59,7 +59,7 @@ def test_a_folder_that_another_process_made_meanwhile_is_left_alone(
 
     written = folder.write_recorded
     monkeypatch.setattr(folder, "write_recorded", late)
-    with pytest.raises(GdeError, match="exists: choose another folder with --out"):
+    with pytest.raises(GdeError, match="exists: choose another folder"):
         RunFolder.create(PLAN, tmp_path / "run", How())
     assert [each.name for each in tmp_path.iterdir()] == ["run"]
     assert (tmp_path / "run" / "theirs").read_text() == "data"

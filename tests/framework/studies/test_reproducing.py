@@ -129,7 +129,7 @@ def test_a_folder_of_another_study_is_refused(
     study(tmp_path / "study", catalogue)
     with pytest.raises(
         GdeError,
-        match="short holds a run of another plan: name another folder with --out",
+        match="short holds a run of another plan: name another folder",
     ):
         study(tmp_path / "study", catalogue, scale=0.5)
 
@@ -164,7 +164,7 @@ def test_a_file_is_no_folder_of_a_study_and_that_is_told_first(
     for out in (tmp_path / "file", tmp_path / "file" / "study"):
         with pytest.raises(
             GdeError,
-            match=f"cannot make the folder {out}: .*; choose another one with --out",
+            match=f"cannot make the folder {out}: .*; choose another one",
         ):
             reproduce(
                 Request(name="corridors", scale=0.3, agent=SCRIPTED),
@@ -215,15 +215,15 @@ def test_all_plans_are_checked_before_the_first_is_run(
         (["corridors", "--set", "study.seeds=9"], "unknown field of study 'seeds'"),
         (
             ["armchair", "--agent", "scripted"],
-            "armchair has agents of its own or none: drop --agent, --model and agent settings",
+            "armchair has agents of its own or none: leave out agent and model",
         ),
         (
             ["armchair", "--model", "hf:PATH"],
-            "armchair has agents of its own or none: drop --agent, --model and agent settings",
+            "armchair has agents of its own or none: leave out agent and model",
         ),
         (
             ["armchair", "--set", "agent.p=1"],
-            "armchair has agents of its own or none: drop --agent, --model and agent settings",
+            "armchair has agents of its own or none: leave out agent and model",
         ),
         (
             ["armchair", "--set", "model.depth=2"],
@@ -231,7 +231,7 @@ def test_all_plans_are_checked_before_the_first_is_run(
         ),
         (
             ["armchair", "--reward", "oracle"],
-            "no plan of armchair has reward models: drop --reward",
+            "no plan of armchair has reward models: leave them out",
         ),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_contest_is_compared_once(
 def test_a_site_is_not_written_over_and_not_left_half_done(
     site: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(GdeError, match="exists: choose another folder with --out"):
+    with pytest.raises(GdeError, match="exists: choose another folder"):
         publish([site.parent / "single"], site)
     with pytest.raises(GdeError, match="holds none"):
         publish([tmp_path], tmp_path / "site")

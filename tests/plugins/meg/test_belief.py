@@ -112,7 +112,7 @@ def test_conditions_have_no_numbers_and_what_is_missing_is_said() -> None:
     evidence = run(mistaken=False, decoded="right", n=3)
     assert belief(replace(evidence, part={"size": 7})) == ()
     assert [one.reason for one in belief(replace(evidence, probe_reports=()))] == [
-        "no probe decoded maps; choose --probe cogmap"
+        "no probe decoded maps; add the probe cogmap"
     ]
     assert [one.reason for one in belief(replace(evidence, trajectories=()))] == [
         "no held-out turn is followed by a decision of an episode that was finished"

@@ -132,7 +132,9 @@ def test_an_environment_that_cannot_draw_its_goal_again_is_refused(
     tmp_path: Path,
 ) -> None:
     plan = Plan(environment="cliff-world", agent="random", goal_swap=True)
-    with pytest.raises(GdeError, match=r"--goal-swap needs .*'cliff-world' is not one"):
+    with pytest.raises(
+        GdeError, match=r"run.goal_swap needs .*'cliff-world' is not one"
+    ):
         evaluate(plan, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

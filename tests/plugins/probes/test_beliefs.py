@@ -299,4 +299,4 @@ def test_what_was_never_trained_on_is_nowhere_and_no_step_is_told_from_it(
 def test_without_decoded_maps_there_is_a_reason(walked: Evidence) -> None:
     for metric in (maps, beliefs, steps):
         (nothing, *_) = metric(walked)
-        assert nothing.reason == "no probe decoded maps; choose --probe cogmap"
+        assert nothing.reason == "no probe decoded maps; add the probe cogmap"

@@ -42,7 +42,7 @@ class OnRay:
             cloudpickle.dumps(wanted)
         except Exception as error:
             raise GdeError(
-                f"executor 'ray' cannot send an object to its workers ({error}): use --executor serial"
+                f"executor 'ray' cannot send an object to its workers ({error}): use the executor serial"
             ) from error
 
     def stop(self) -> None:

@@ -58,9 +58,7 @@ def belief(evidence: Evidence) -> Sequence[Measurement]:
         return ()
     reports = [report for report in evidence.probe_reports if _decodes_goals(report)]
     if not reports:
-        return [
-            unmeasured("meg.belief", "no probe decoded maps; choose --probe cogmap")
-        ]
+        return [unmeasured("meg.belief", "no probe decoded maps; add the probe cogmap")]
     first = reports[0].fit.variant
     # One variant is enough: others of the same probe decode the same maps in another
     # way.

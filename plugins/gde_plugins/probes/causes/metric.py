@@ -73,8 +73,8 @@ class Causes:
         if not reports:
             reason = (
                 f"no probe {config.probe!r} of variant {config.variant!r} has read position {config.position!r}:"
-                f" choose --probe {config.probe} --set {config.probe}.variants={config.variant}"
-                f" --set {config.probe}.turns=all"
+                f" add the probe {config.probe}, and set {config.probe}.variants={config.variant}"
+                f" {config.probe}.turns=all"
             )
             return [unmeasured(NAME, reason)]
 

@@ -103,7 +103,7 @@ class DistanceProbe:
             if turn.value is None or not np.isfinite(turn.value):
                 where = f"distance: episode {trajectory.key}"
                 raise GdeError(
-                    f"{where} has turns without an optimal value; choose --env grid"
+                    f"{where} has turns without an optimal value; choose the environment grid"
                 )
             # Subtracted from 0.0, so that the value 0.0 does not become -0.0.
             steps = 0.0 - turn.value

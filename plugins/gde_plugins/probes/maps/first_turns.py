@@ -25,7 +25,7 @@ from gde_plugins.probes.measures import FIRST_MAPS
 
 THINGS = ("agent", "goal")
 """Classes that are in one cell of every map."""
-NONE_DECODED = "no probe decoded maps; choose --probe cogmap"
+NONE_DECODED = "no probe decoded maps; add the probe cogmap"
 
 
 def maps(evidence: Evidence) -> Sequence[Measurement]:
