@@ -106,7 +106,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_the_tutorial_shows_the_examples_as_they_are() -> None:
-    agent, _, test, offered, counter, _ = blocks("plugin-tutorial.md", "python")
+    agent, _, test, offered, counter = blocks("plugin-tutorial.md", "python")
     leftist = (ROOT / "examples" / "third_party" / "gde_leftist.py").read_text(
         encoding="utf-8"
     )
@@ -121,8 +121,9 @@ def test_the_tutorial_shows_the_examples_as_they_are() -> None:
         encoding="utf-8"
     )
     assert "measures=" in offered
-    (pyproject,) = blocks("plugin-tutorial.md", "toml")
-    assert pyproject == (
+    (entry_points,) = blocks("plugin-tutorial.md", "toml")
+    assert "[project.entry-points.gde]" in entry_points
+    assert entry_points in (
         ROOT / "examples" / "third_party" / "pyproject.toml"
     ).read_text(encoding="utf-8")
 

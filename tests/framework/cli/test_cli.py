@@ -387,8 +387,7 @@ def test_a_run_without_probes_is_probed_with_one_that_is_named(
     before = (tmp_path / "r" / "result.json").read_bytes()
     said = refused(gde("probe", "r", "--quiet"))
     assert (
-        said
-        == "gde: r has no probes to fit anew: name one to add (`gde list probes`)"
+        said == "gde: r has no probes to fit anew: name one to add (`gde list probes`)"
     )
     assert (tmp_path / "r" / "result.json").read_bytes() == before
 

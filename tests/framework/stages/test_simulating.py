@@ -270,7 +270,9 @@ def test_one_that_cannot_do_without_settings_says_how_it_gets_them(
     name: str, wanted: str, tmp_path: Path, asking: Catalogue
 ) -> None:
     """Before anything is written, whether its configuration or who makes it knows."""
-    with pytest.raises(GdeError, match=rf"^{wanted}; add the reward model {name} to set it$"):
+    with pytest.raises(
+        GdeError, match=rf"^{wanted}; add the reward model {name} to set it$"
+    ):
         evaluate(plan(advisee(reward=name)), tmp_path / "run", asking)
     assert not [*tmp_path.iterdir()]
 

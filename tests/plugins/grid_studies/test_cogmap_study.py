@@ -171,7 +171,7 @@ def test_few_worlds_are_warned_of_and_fewer_not_compared() -> None:
     rows = [*map_rows({"z-scored": without_layer(numbers(LEAST - 1))})]
     assert "too few to compare" in rows[0].table
     assert all(row.ours.value is None and not row.others for row in rows[:-1])
-    assert "give a larger --scale" in rows[0].ours.reason
+    assert "give a larger scale" in rows[0].ours.reason
 
 
 @pytest.fixture(scope="module")
