@@ -151,12 +151,8 @@ def amount(number: float) -> str:
 
 
 def days_text(days: tuple[str, ...]) -> str:
-    """The first and the last of some days: "23 Nov 2026", "23 to 24 Nov 2026"."""
-    first = date.fromisoformat(days[0])
-    last = date.fromisoformat(days[-1])
-    end = f"{last.day}{SPACE}{last:%b}{SPACE}{last.year}"
-    if first == last:
-        return end
-    if first.replace(day=1) == last.replace(day=1):
-        return f"{first.day} to {end}"
-    return f"{first.day}{SPACE}{first:%b}{SPACE}{first.year} to {end}"
+    """The first and the last of some days: "23 Nov 2026 to 1 Dec 2026"."""
+    ends = []
+    for day in map(date.fromisoformat, (days[0], days[-1])):
+        ends.append(f"{day.day}{SPACE}{day:%b}{SPACE}{day.year}")
+    return " to ".join(dict.fromkeys(ends))

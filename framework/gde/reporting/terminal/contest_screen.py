@@ -7,11 +7,9 @@ from gde.comparisons.comparison import Comparison
 from gde.data.model_use import merged
 from gde.reporting.asked import NO_PRICE
 from gde.reporting.contest import (
-    LISTED,
     cautions,
     opening,
     side_by_side,
-    verdicts,
 )
 from gde.reporting.ranking import Line, Ranking, ranking
 from gde.reporting.terminal.plot import cut, plot
@@ -74,8 +72,7 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
             break
 
     below: list[str] = []
-    clear = verdicts(found)[1:LISTED] if ranked is None else []
-    for text in [*clear, *cautions(found)[:CAUTIONS]]:
+    for text in cautions(found)[:CAUTIONS]:
         sentence = wrapped(text, SENTENCE, indent="  ", width=width)
         if len(drawn) + len(below) + len(sentence) <= room:
             below += sentence
