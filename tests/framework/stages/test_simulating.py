@@ -261,7 +261,7 @@ def test_a_reward_model_that_nobody_offers_is_named_before_anything_runs(
     [
         (
             "strict",
-            r"strict\.scale: wanted a value, got none; --set strict\.scale=VALUE",
+            r"strict\.scale: wanted a value, got none; set strict\.scale=VALUE",
         ),
         ("homeless", r"homeless\.folder: wanted a folder, got none"),
     ],

@@ -139,7 +139,7 @@ def test_what_has_no_default_can_be_set(plugin: Plugin) -> None:
     one = told(plugin, catalogue)
     assert (one.status, one.reason) == (
         "unchecked",
-        "silent.number: wanted a value, got none; --set silent.number=VALUE",
+        "silent.number: wanted a value, got none; set silent.number=VALUE",
     )
     assert (
         told(plugin, catalogue, settings={"silent": {"number": 3}}).status == "broken"
