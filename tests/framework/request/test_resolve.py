@@ -285,3 +285,18 @@ def test_a_group_takes_what_fits_the_run_and_what_is_asked_for_by_name_must_fit(
     )
     ready = resolve(replace(PLAN, metrics=("meg",)), catalogue)
     assert [choice.name for choice in ready.plan.metrics] == fitting
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("corridor,long-corridor", "One run has one environment: begin a run for each"),
+        ("corridor,nowhere", "Known: "),
+    ],
+)
+def test_several_environments_are_told_what_to_do(
+    name: str, told: str, catalogue: Catalogue
+) -> None:
+    with pytest.raises(UnknownName, match=told) as refused:
+        resolve(Plan(environment=name, agent="random"), catalogue)
+    assert ("begin a run for each" in str(refused.value)) is ("nowhere" not in name)
