@@ -78,7 +78,7 @@ def of(
 
 
 def said(result: Result, *measurements: Measurement, **about: object) -> str:
-    return words(of(result, *measurements, **about).finding)
+    return words(of(result, *measurements, **about).finding)  # type: ignore[arg-type]
 
 
 def moves(value: float, outcome: Outcome, chance: float = 0.08) -> list[Measurement]:
@@ -171,11 +171,11 @@ def test_of_things_that_differ_those_that_are_found_are_told_and_the_others_limi
             value=value,
             unit="bits",
             n=9,
-            where=replace(MAIN, control=control).where,
+            where=replace(MAIN, control=control).where,  # type: ignore[arg-type]
             verdict=replace(DRAWN, outcome="worse"),
         )
         for value, control in ((0.5, "none"), (0.4, "untrained"))
-    ]  # type: ignore[arg-type]
+    ]
     found = of(result, *agent, *goal, *walls)
     assert words(found.finding).endswith(
         "Probes given few worlds find agent in 90 % of unseen turns (random weights: 30 %)."

@@ -24,6 +24,7 @@ from gde import (
     resume,
 )
 from gde.before.preparing import prepare
+from gde.data.json import Json
 from gde.parts.language_model import send_again
 from gde.reporting.terminal.screen import screen
 from gde.request.catalogue import Catalogue
@@ -316,7 +317,7 @@ def test_a_run_stops_when_its_money_is_spent_and_tells_what_it_has_cost(
     )
     undisturbed = evaluate(plan, tmp_path / "undisturbed", catalogue, how=HOW)
     assert [one.usage.cost for one in undisturbed.models] == [None]
-    priced = {"log": str(tmp_path / "log"), "prices": (1e6, 1e6)}
+    priced: dict[str, Json] = {"log": str(tmp_path / "log"), "prices": [1e6, 1e6]}
     models = [Choice(name="", config=priced)]
     wanted = replace(plan, models=models)
     assert plan_hash(prepare(wanted, catalogue).plan) == undisturbed.plan_hash
@@ -365,22 +366,26 @@ def test_a_model_without_a_price_is_refused_before_anything_runs(
 def test_a_limit_below_one_request_is_refused_before_anything_runs(
     limit: str, tmp_path: Path, catalogue: Catalogue
 ) -> None:
-    config = {"prices": (1e6, 1e6), "log": str(tmp_path / "log")}
+    config: dict[str, Json] = {"prices": [1e6, 1e6], "log": str(tmp_path / "log")}
     plan = replace(PLAN, models=[Choice(name="", config=config)], episodes=1)
     run = tmp_path / "run"
+
+    def limited_to(amount: int) -> How:
+        return How(max_cost=amount) if limit == "max_cost" else How(max_tokens=amount)
+
     refusal = rf"run\.{limit}=1: one request may take ([0-9]+); raise it"
     with pytest.raises(GdeError, match=refusal) as refused:
-        evaluate(plan, run, catalogue, how=How(**{limit: 1}))
+        evaluate(plan, run, catalogue, how=limited_to(1))
     found = re.search(refusal, str(refused.value))
     assert found is not None
     least = int(found[1])
     with pytest.raises(GdeError, match=f"={least - 1}: one request may take {least};"):
-        evaluate(plan, run, catalogue, how=How(**{limit: least - 1}))
+        evaluate(plan, run, catalogue, how=limited_to(least - 1))
     assert not run.exists()
 
     # So much is enough for one request, and not for two.
     with pytest.raises(RunFailed, match="is spent but for"):
-        evaluate(plan, run, catalogue, how=How(**{limit: least}))
+        evaluate(plan, run, catalogue, how=limited_to(least))
     with closing(RunFolder.open(run).journal()) as journal:
         assert cost_before(journal, {}).calls >= 1
 
