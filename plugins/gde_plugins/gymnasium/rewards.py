@@ -84,17 +84,13 @@ class _Progress:
 
 
 class _Judged:
-    """A reward model is asked for the steps so far; it keeps its earlier answers."""
-
     def __init__(self, model: AskedReward, environment: Environment) -> None:
         self._model = model
         self._environment = environment
 
     def begin(self, shown: Observation) -> None:
-        self._goal = self._environment.task().objective
-        self._start = shown.text
-        self._steps: list[tuple[str, str]] = []
+        objective = self._environment.task().objective
+        self._episode = self._model.begin(objective, start=shown.text)
 
     def of(self, action: str, outcome: Outcome) -> float:
-        self._steps.append((action, outcome.observation.text))
-        return float(self._model(self._goal, self._steps, start=self._start)[-1])
+        return self._episode.step(action, outcome.observation.text)
