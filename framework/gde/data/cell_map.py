@@ -91,11 +91,11 @@ class CellMap:
                 f"`kinds` of a map: wanted distinct names other than {PAD!r}, got {list(self.kinds)}"
             )
 
-        known = range(len(self.kinds))
+        n_kinds = len(self.kinds)
         is_map = self.codes.ndim == 2 and self.codes.size > 0
-        if not is_map or not np.isin(self.codes, known).all():
+        if not is_map or self.codes.min() < 0 or self.codes.max() >= n_kinds:
             raise ValueError(
-                f"codes of a map: wanted (height, width) indices of {len(self.kinds)} kinds"
+                f"codes of a map: wanted (height, width) indices of {n_kinds} kinds"
             )
 
         height, width = self.codes.shape
