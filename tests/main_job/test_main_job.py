@@ -88,7 +88,7 @@ def test_the_fits_before_and_after_are_all_there_with_every_control(
     run: dict[str, object],
 ) -> None:
     for position in ("pre", "post"):
-        for control in ("none", "no_activations", "shuffled", "untrained"):
+        for control in ("none", "no_activations", "prompt", "shuffled", "untrained"):
             where = {"variant": "places", "position": position, "control": control}
             assert len(numbers(run, "cogmap.accuracy", **where)) == 1
 
@@ -101,7 +101,7 @@ def test_a_small_model_is_compared_with_as_many_initialisations_as_say_one_in_tw
         for one in run["measurements"]  # type: ignore[attr-defined]
         if one["verdict"] and one["where"].get("control", "none") != "none"
     }
-    assert drawn == {"no_activations": 1, "shuffled": 5, "untrained": 19}
+    assert drawn == {"no_activations": 1, "prompt": 1, "shuffled": 5, "untrained": 19}
 
 
 def test_every_page_made_with_nano_says_so(run: dict[str, object]) -> None:

@@ -12,9 +12,12 @@ from gde.data.result import Measurement
 
 InputForm = Literal["concatenated", "tokens"]
 """The form in which a probe gets the activations of a position."""
-Control = Literal["none", "no_activations", "conditions", "shuffled", "untrained"]
+Control = Literal[
+    "none", "no_activations", "prompt", "conditions", "shuffled", "untrained"
+]
 CONTROLS: tuple[Control, ...] = (
     "no_activations",
+    "prompt",
     "conditions",
     "shuffled",
     "untrained",

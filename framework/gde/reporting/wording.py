@@ -20,6 +20,7 @@ CONTROLS: Mapping[str, tuple[str, str]] = {
         "no activations",
         "receives no activations, at most the coordinates of a cell",
     ),
+    "prompt": ("prompt tokens", "receives the tokens of the prompt, one-hot"),
     "conditions": ("condition only", "receives the swept values but no activations"),
     "shuffled": ("shuffled labels", "fitted to the labels of other worlds"),
     "untrained": ("random weights", "same architecture, random weights"),

@@ -7,33 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.grouping import grouped
-from gde.data.probe import Control, ProbeDataset, ProbeReport
+from gde.data.probe import ProbeDataset, ProbeReport
 from gde.numerics.controls import over_initialisations
 
 EXCHANGES = 5
 """Fits to labels that are exchanged between worlds."""
 
 
-def told(
-    dataset: ProbeDataset, control: Control, conditions: NDArray[np.intp]
-) -> ProbeDataset:
-    """The data of a control that has no activations, or the condition of each turn
-    (one-hot) in their place; that of others is unchanged.
+def nothing(dataset: ProbeDataset) -> NDArray[np.float32]:
+    """(N, D) zeros, as many as there are activations."""
+    shape = (len(dataset.inputs), dataset.inputs.shape[-1])
+    return np.zeros(shape, dtype=np.float32)
 
-    Args:
-        dataset: N turns.
-        control: which one.
-        conditions: (N,) indices.
+
+def one_hot(conditions: NDArray[np.intp]) -> NDArray[np.float32]:
+    """(N, C) an input for each condition, by which even a linear probe reads any
+    function of the swept values.
     """
-    if control == "no_activations":
-        shape = (len(dataset.inputs), dataset.inputs.shape[-1])
-        return _told(dataset, np.zeros(shape, dtype=np.float32))
-    if control == "conditions":
-        # With an input for each, even a linear probe reads any function of the swept
-        # values.
-        one_hot = np.eye(conditions.max() + 1, dtype=np.float32)
-        return _told(dataset, one_hot[conditions])
-    return dataset
+    return np.eye(conditions.max() + 1, dtype=np.float32)[conditions]
 
 
 def exchanged(train: ProbeDataset, rng: np.random.Generator) -> ProbeDataset:
@@ -55,7 +46,7 @@ def exchanged(train: ProbeDataset, rng: np.random.Generator) -> ProbeDataset:
     return replace(train, labels=labels)
 
 
-def _told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
+def told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
     """The dataset with what is known of each turn (N, K) in place of activations."""
     if dataset.inputs.ndim == 2:
         return replace(dataset, inputs=known)

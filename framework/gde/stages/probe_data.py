@@ -1,6 +1,6 @@
 """The turns that probes are fitted to and scored on, with activations and labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +17,7 @@ from gde.parts.probe import Probe, input_form, reads_one_turn
 from gde.seeding import generator
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.fits import MODEL, of_weights
+from gde.stages.prompts import Prompt
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -87,6 +88,7 @@ class ProbeData:
     """As of `ProbeStage`."""
     _labelled: dict[int, Labelled] = field(default_factory=dict)
     """The labels of each probe (by its id), which all of its fits share."""
+    _prompts: dict[Row, Prompt] = field(default_factory=dict)
     _chosen: dict[tuple[int, str], set[Row]] = field(default_factory=dict)
     """The turns that count for probes of one turn, by layer and position."""
 
@@ -107,6 +109,38 @@ class ProbeData:
             store = ActivationStore(self.folder.activations, journal)
             own = of_weights(source, self.weights)
             return store.table(own, fit.layer, fit.position)
+
+    def prompts(self, rows: Sequence[Row]) -> list[Prompt]:
+        """The prompts of some turns.
+
+        Raises:
+            GdeError: the tokens of one are not known.
+        """
+        if set(rows) - self._prompts.keys():
+            self._prompts.update(self._read_prompts({episode for episode, _ in rows}))
+        unknown = set(rows) - self._prompts.keys()
+        if unknown:
+            raise GdeError(
+                f"the tokens of the prompt are not known in {len(unknown)} of {len(rows)} turns"
+            )
+        return [self._prompts[row] for row in rows]
+
+    def _read_prompts(self, episodes: set[str]) -> Iterator[tuple[Row, Prompt]]:
+        with closing(Journal.open(self.folder.journal_path, write=False)) as journal:
+            for trajectory in self.trajectories:
+                episode = str(trajectory.key)
+                if episode not in episodes:
+                    continue
+                replays = read_replays(journal, self.weights, episode)
+                for turn in trajectory.turns:
+                    completion = turn.decision.completion
+                    if completion is not None and completion.prompt_tokens:
+                        yield (episode, turn.index), completion.prompt_tokens
+                for index, replay in replays.items():
+                    # The answer follows the tokens that close the prompt.
+                    if "pre" in replay.positions:
+                        n_prompt = replay.positions["pre"][-1] + 1
+                        yield (episode, index), replay.tokens[:n_prompt]
 
     def _counting(
         self, probe: Probe, fit: Fit, rows: Sequence[Row]

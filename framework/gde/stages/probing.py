@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import compress, groupby
 from threading import Lock
 
 import numpy as np
@@ -22,11 +22,19 @@ from gde.errors import GdeError, RunFailed
 from gde.numerics.episodes import unmeasured
 from gde.parts.probe import Probe, Readout, ScoresTurns, is_concurrent
 from gde.seeding import generator
-from gde.stages.controls import EXCHANGES, averaged, exchanged, told
+from gde.stages.controls import (
+    EXCHANGES,
+    averaged,
+    exchanged,
+    nothing,
+    one_hot,
+    told,
+)
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.fits import MODEL, of_seed, untrained_sources
 from gde.stages.learning import Learned, Learning
 from gde.stages.probe_data import ProbeData, Turns, conditions_of
+from gde.stages.prompts import inputs_of, shown_in
 from gde.store.activations import Row
 from gde.store.folder import RunFolder
 from gde.store.probes import write_readout
@@ -186,9 +194,8 @@ class ProbeStage:
 
     def _fit_to(self, probe: Probe, fit: Fit, source: str, draw: int) -> ProbeReport:
         trained, own = self._read(probe, fit, source)
-        whole = told(trained.dataset, fit.control, conditions_of(trained.rows))
+        whole, dataset = self._given(fit, trained, own)
         train = whole.take(trained.is_trained)
-        dataset = told(own.dataset, fit.control, conditions_of(own.rows))
         test = dataset.take(own.is_tested)
         # Every use of chance has its own random numbers, so that none shifts another's.
         if fit.control == "shuffled":
@@ -241,6 +248,28 @@ class ProbeStage:
             scores=_spread(scores, own.counts[shown]),
             coded=learned.coded,
         )
+
+    def _given(
+        self, fit: Fit, trained: Turns, own: Turns
+    ) -> tuple[ProbeDataset, ProbeDataset]:
+        """What a fit is given to train on and to score: activations, or what a control
+        is told in their place.
+        """
+        if fit.control == "no_activations":
+            known = [nothing(turns.dataset) for turns in (trained, own)]
+        elif fit.control == "conditions":
+            known = [one_hot(conditions_of(turns.rows)) for turns in (trained, own)]
+        elif fit.control == "prompt":
+            with self._reading:
+                prompts = self.data.prompts(own.rows)
+                of_training = prompts
+                if self.training is not None:
+                    of_training = self.training.prompts(trained.rows)
+            shared = inputs_of(list(compress(of_training, trained.is_trained)))
+            known = [shown_in(each, shared) for each in (of_training, prompts)]
+        else:
+            return trained.dataset, own.dataset
+        return told(trained.dataset, known[0]), told(own.dataset, known[1])
 
     def _with_unit(self, fit: Fit, one: Measurement) -> Measurement:
         return with_unit(one, self.meanings[f"{fit.probe}.{one.name}"])

@@ -258,7 +258,7 @@ def test_probes_come_with_every_control(run: Callable[[Plan], Result]) -> None:
         for each in result.measurements
         if each.name == "where.accuracy"
     }
-    assert found.keys() == {"none", "no_activations", "shuffled", "untrained"}
+    assert found.keys() == {"none", "no_activations", "prompt", "shuffled", "untrained"}
     assert found["none"] == 1.0
     # The planted texts recur in other worlds, so even a random embedding of whole texts
     # can be learned by heart.
@@ -267,7 +267,13 @@ def test_probes_come_with_every_control(run: Callable[[Plan], Result]) -> None:
     assert result.provenance["notice"] == "No real model: planted."
     reports = load_evidence(Path(result.run)).probe_reports
     n_fits = {each.fit.control: 1 + len(each.further) for each in reports}
-    assert n_fits == {"none": 1, "no_activations": 1, "shuffled": 5, "untrained": 5}
+    assert n_fits == {
+        "none": 1,
+        "no_activations": 1,
+        "prompt": 1,
+        "shuffled": 5,
+        "untrained": 5,
+    }
     tested = {episode for each in reports for episode, _ in each.rows}
     assert all({episode for episode, _ in each.rows} == tested for each in reports)
     assert 0 < len(tested) < 30

@@ -250,6 +250,7 @@ def test_tokens_of_ragged_positions_are_decoded_beside_every_control(
     assert n_fits == {
         "none": 1,
         "no_activations": 1,
+        "prompt": 1,
         "conditions": 1,
         "shuffled": 5,
         "untrained": 5,

@@ -110,7 +110,7 @@ def test_the_map_that_a_model_holds_is_decoded_with_controls(
     result = evaluate(plan, tmp_path / "run", catalogue)
     assert result.status == "ok", result.failures
     found = [one for one in result.measurements if one.name == "cogmap.distance.agent"]
-    controls = ("none", "no_activations", "shuffled", "untrained")
+    controls = ("none", "no_activations", "prompt", "shuffled", "untrained")
     assert {(one.where["variant"], one.where["control"]) for one in found} == {
         *product(("places", "bilinear"), controls)
     }

@@ -259,6 +259,7 @@ def test_numbers_stand_beside_their_controls() -> None:
     assert {name: one.value for name, one in own.others.items()} == {
         "general probe": 0.4,
         "no_activations": 0.15,
+        "prompt": None,
         "conditions": 0.2,
         "shuffled": None,
         "untrained": 0.25,

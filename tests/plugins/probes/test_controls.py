@@ -32,6 +32,8 @@ from gde_plugins.probes.maps.probe import CogmapProbe
 
 SIDE, LAYER, POSITION = 7, 1, "pre"
 OF_NO_SWEEP = [control for control in CONTROLS if control != "conditions"]
+BLIND = [control for control in OF_NO_SWEEP if control != "prompt"]
+"""Controls that do not see the map."""
 INITIALISATIONS = 6
 CHANCE = 1 / (SIDE - 2) ** 2
 """Share of free cells that a guess finds."""
@@ -186,8 +188,13 @@ def test_of_each_world_one_random_turn_counts_or_all(
     assert sum(i < last[episode] for episode, i in probed.rows) > 0
 
 
-@pytest.mark.parametrize("control", OF_NO_SWEEP)
-def test_every_control_loses_the_map(probed: Probed, control: str) -> None:
+def test_the_tokens_of_the_prompt_show_the_map(probed: Probed) -> None:
+    for thing in ("agent", "goal"):
+        assert probed.value(f"cogmap.top1.{thing}", "prompt") > CHANCE + 0.3
+
+
+@pytest.mark.parametrize("control", BLIND)
+def test_every_control_without_it_loses_the_map(probed: Probed, control: str) -> None:
     """By at least half of all turns, to what a guess could find, in every number that
     is made of decoded maps.
     """

@@ -97,6 +97,6 @@ def test_in_a_run_it_has_titles_controls_and_verdicts(tmp_path: Path) -> None:
     assert not result.failures
     numbers = [one for one in result.measurements if one.name == "turn.mae"]
     controls = {one.where["control"] for one in numbers}
-    assert controls == {"none", "no_activations", "shuffled", "untrained"}
+    assert controls == {"none", "no_activations", "prompt", "shuffled", "untrained"}
     assert result.meanings["turn.mae"].title == "Mean absolute error"
     assert all(one.verdict is not None for one in numbers)

@@ -46,6 +46,8 @@ SIDE, WIDTH, NOISE = 7, 48, 0.05
 LAYER, POSITION = 1, "pre"
 INITIALISATIONS = 5
 DRAWS: Mapping[Control, int] = {"shuffled": EXCHANGES, "untrained": INITIALISATIONS}
+WITHOUT_PROMPT = [control for control in CONTROLS if control != "prompt"]
+"""The planted turns have no prompts."""
 AHEAD = 3
 """Future actions that are planted."""
 Facts = Callable[[Trajectory, Turn], Sequence[float]]
@@ -226,7 +228,7 @@ def probed(
     strengths: Mapping[str, float],
     walks: Sequence[Trajectory],
     folder: Path,
-    controls: Sequence[Control] = CONTROLS,
+    controls: Sequence[Control] = WITHOUT_PROMPT,
 ) -> Probed:
     case = CASES[name]
     found = Probed(name=name, trajectories=walks, folder=folder)
@@ -242,7 +244,7 @@ def test_what_learned_weights_alone_hold_is_better_than_every_control(
 ) -> None:
     found = probed(name, LEARNED, walks, tmp_path)
     for headline in CASES[name].headlines:
-        for control in ("none", *CONTROLS):
+        for control in ("none", *WITHOUT_PROMPT):
             assert found.outcome(headline, control) == "better", (headline, control)
         for control, draws in DRAWS.items():
             verdict = found.verdicts[headline, control]
@@ -333,7 +335,7 @@ def test_only_what_is_held_within_conditions_is_better_than_them(
     found = Probed(name="distance", trajectories=swept_walks(), folder=tmp_path)
     found.store(Sources(facts=facts, strengths=LEARNED))
     case = CASES["distance"]
-    found.fit(case, CONTROLS)
+    found.fit(case, WITHOUT_PROMPT)
     for headline in case.headlines:
         assert found.outcome(headline, "conditions") == expected
         # A probe is as good as its strongest control says.

@@ -23,7 +23,7 @@ RECALLS = [f"maps.recall.{kind}" for kind in KINDS]
 PRECISIONS = [f"maps.precision.{kind}" for kind in KINDS]
 OF_CLASSES = ("maps.accuracy", *RECALLS, *PRECISIONS)
 """Measurements of each size."""
-WITHOUT_LAYER = ("no_activations", "conditions")
+WITHOUT_LAYER = ("no_activations", "prompt", "conditions")
 """Controls that read no layer: they are fitted once, and carry the label of the first
 layer.
 """

@@ -25,6 +25,7 @@ COLORS = {
     "random weights": "#d1782f",
     "shuffled labels": "#8a929a",
     "no activations": "#6a9a4f",
+    "prompt tokens": "#8a63b8",
     "condition only": "#b9a33c",
 }
 
