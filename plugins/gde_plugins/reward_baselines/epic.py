@@ -29,6 +29,7 @@ from gde_plugins.reward_baselines.models import (
 EPIC = "epic"
 UNJUDGED = "epic.unjudged"
 ONE_SIDED = "epic.one_sided"
+UNVARIED = "epic.unvaried"
 ROUNDING = 1e-12
 Traces = Mapping[str, RewardTrace]
 """A reward model's traces by episode."""
@@ -50,7 +51,8 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     has r = 0, unless both are the same number for number: then r = 1. A task of
     recorded truth is a cluster of worlds, e.g. a success and a failure at the same; one
     that has not both is left out, as there, and counted by "epic.one_sided". Elsewhere
-    a task is a world, and all of them count.
+    a task is a world; one without any progress, beside which a constant would be the
+    truth or unrelated by its number alone, is left out and counted by "epic.unvaried".
 
     "epic.unjudged" is the share of finished episodes without rewards of the reward
     model, which are left out. `account` adds how the rewards were made.
@@ -126,17 +128,19 @@ def _of_model(
     distances = {
         place: _of_task(episodes, traces)
         for place, episodes in tasks.items()
-        if _is_complete(episodes)
+        if _tells(episodes)
     }
+    recorded = any(is_recorded(one) for one in trajectories)
     reason = "the reward model gave rewards for none of the episodes"
-    if tasks:
+    if tasks and recorded:
         reason = "no task has both a success and a failure that were judged; env.share takes whole tasks"
+    elif tasks:
+        reason = "there is no progress in any world that was judged"
     yield over_worlds(evidence, EPIC, distances, cluster_mean, reason)
 
     all_tasks = by_task(trajectories)
-    if any(is_recorded(one) for one in trajectories):
-        one_sided = {place: float(place not in distances) for place in all_tasks}
-        yield over_worlds(evidence, ONE_SIDED, one_sided)
+    left_out = {place: float(not _tells(one)) for place, one in all_tasks.items()}
+    yield over_worlds(evidence, ONE_SIDED if recorded else UNVARIED, left_out)
 
     unjudged: dict[Place, float] = {}
     for place, episodes in all_tasks.items():
@@ -145,12 +149,12 @@ def _of_model(
     yield over_worlds(evidence, UNJUDGED, unjudged)
 
 
-def _is_complete(episodes: Sequence[Trajectory]) -> bool:
-    """Whether the episodes of a recorded task have both sides; every other task is
-    complete.
+def _tells(episodes: Sequence[Trajectory]) -> bool:
+    """Whether the truth of a task differs between its turns: a recorded one needs both
+    sides.
     """
     if not is_recorded(episodes[0]):
-        return True
+        return bool(np.ptp(np.concatenate([truth(one) for one in episodes])) > 0)
     sides = {is_success(one) for one in episodes}
     return len(sides) == 2
 

@@ -14,6 +14,7 @@ EPIC = (
     Judged(
         "epic.one_sided", "Tasks without both a success and a failure", "share", "less"
     ),
+    Judged("epic.unvaried", "Worlds without any progress", "share", "less"),
 )
 STEP_ORDER = (
     Judged(

@@ -113,11 +113,41 @@ def test_the_truth_is_at_no_distance_and_its_opposite_at_the_greatest() -> None:
     # These are three worlds, too few for an interval.
     assert measured["epic", "m"].interval is None
     assert measured["epic", "flat"].value == pytest.approx(UNRELATED)
-    # The agent that never comes nearer has a truth that does not vary.
-    constant = sum(np.ptp(progress(one)) == 0 for one in EPISODES)
-    by_world = {one.world.id for one in EPISODES}
-    assert measured["epic", "opposite"].value is not None
-    assert constant and measured["epic", "opposite"].n == len(by_world)
+    assert measured["epic", "opposite"].value == 1
+
+
+@given(st.floats(-10, 10).map(lambda value: round(value, 3)))
+def test_no_constant_is_nearer_to_the_truth_than_another(value: float) -> None:
+    """Also where an agent never comes nearer: its world is left out."""
+    idle = [one for one in EPISODES if np.ptp(progress(one)) == 0]
+    moving = {one.world.id for one in EPISODES if one not in idle}
+    alone = {one.world.id for one in idle} - moving
+    assert idle
+    flat = tuple(
+        replace(trace, values=np.full_like(trace.values, value)) for trace in judged()
+    )
+    measured = found(*flat)
+    assert measured["epic", "m"].value == pytest.approx(UNRELATED)
+    assert measured["epic", "m"].n == len(moving)
+    left_out = measured["epic.unvaried", "m"]
+    assert left_out.value == len(alone) / len(moving | alone)
+
+
+def test_the_truth_has_any_scale_and_shift_in_a_world() -> None:
+    worlds = sorted({one.world.id for one in EPISODES})
+    places = [worlds.index(one.world.id) for one in EPISODES]
+    other = tuple(
+        replace(trace, values=place + (1 + place) * trace.values)
+        for place, trace in zip(places, judged(), strict=True)
+    )
+    assert found(*other)["epic", "m"].value == 0
+
+
+def test_without_progress_there_is_no_distance() -> None:
+    idle = tuple(one for one in EPISODES if np.ptp(progress(one)) == 0)
+    measured = found(*judged(), evidence=replace(SAMPLE, trajectories=idle))
+    assert measured["epic", "m"].value is None
+    assert measured["epic", "m"].reason.startswith("there is no progress")
 
 
 def test_the_episodes_of_a_world_are_joined_before_they_are_correlated() -> None:
