@@ -15,6 +15,7 @@ from gde.errors import GdeError, RunFailed, Unavailable
 from gde.parts.agent import Agent, Brief
 from gde.parts.environment import Environment
 from gde.seeding import derive
+from gde.stages import given
 from gde.stages.asking import Scope, check_known
 from gde.stages.beginning import begin
 from gde.stages.context import agent_seed, check_world
@@ -212,10 +213,9 @@ def begin_world(
     """Begin the world of a seed."""
     observation, world = begin(environment, seed, goal_moved)
     task = environment.task()
-    if not 1 <= task.horizon < 2**63:
-        raise ValueError(
-            f"task() must give a horizon of 1 turn or more, got {task.horizon}"
-        )
+    given.check_shown(observation, "reset")
+    given.check_world(world)
+    given.check_task(task)
     judge.actions = task.actions
     return Opening(
         observation,
@@ -248,14 +248,13 @@ def advance(
             environment, observation
         )
 
-    outcome = environment.step(decision.action)
-    if not isinstance(outcome, Outcome):
-        raise TypeError(f"step must give an Outcome, got {outcome!r}")
+    outcome = given.of_kind(environment.step(decision.action), Outcome, "step")
     if not isinstance(outcome.reward, Real) or not isfinite(outcome.reward):
         raise ValueError(
             f"step must give a reward that is a finite number, got {outcome.reward!r}"
         )
 
+    given.check_shown(outcome.observation, "step")
     judge.success = outcome.success
     over = outcome.terminated or outcome.truncated
     return outcome, judge.moment(environment, None if over else outcome.observation)
@@ -304,9 +303,9 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
         or decision.action in observation.actions
     ):
         return decision
-    given = shorten(repr(decision.action), GIVEN, placeholder="...'")
+    named = shorten(repr(decision.action), GIVEN, placeholder="...'")
     advice = "give a name as it is written (gde.read_answer reads prose)"
-    detail = f"{given} is no action: {advice}, one of {', '.join(observation.actions)}"
+    detail = f"{named} is no action: {advice}, one of {', '.join(observation.actions)}"
     return replace(decision, status="invalid_action", action=None, detail=detail)
 
 

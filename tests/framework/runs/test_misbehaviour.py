@@ -27,6 +27,7 @@ from gde import (
     State,
     TabularMDP,
     Task,
+    World,
     evaluate,
     rescore,
     resume,
@@ -120,6 +121,33 @@ class Mistaken(Corridor):
 
     def task(self) -> Task:
         return replace(super().task(), horizon=self.horizon)
+
+
+@dataclass
+class Mistyped(Corridor):
+    """Gives fields of other types than they are declared to have."""
+
+    shown: Any = None
+    asked: Any = None
+    told: Any = None
+    after: Any = None
+
+    def reset(self, seed: int) -> Observation:
+        return _changed(super().reset(seed), self.shown)
+
+    def task(self) -> Task:
+        return _changed(super().task(), self.asked)
+
+    def world(self) -> World:
+        return _changed(super().world(), self.told)
+
+    def step(self, action: str) -> Outcome:
+        outcome = super().step(action)
+        return replace(outcome, observation=_changed(outcome.observation, self.after))
+
+
+def _changed(value: Any, change: Any) -> Any:
+    return None if change == {} else replace(value, **(change or {}))
 
 
 @dataclass
@@ -251,6 +279,49 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
             lambda: Mistaken(names=("A", "B")),
             "scripted",
             "actions of the task, LEFT, RIGHT, got A, B",
+        ),
+        (lambda: Mistyped(shown={}), "scripted", "reset must give an Observation"),
+        (lambda: Mistyped(asked={}), "scripted", "task must give a Task, got None"),
+        (lambda: Mistyped(told={}), "scripted", "world must give a World, got None"),
+        (
+            lambda: Mistyped(shown={"text": None}),
+            "scripted",
+            "reset must give a text that is str, got None",
+        ),
+        (
+            lambda: Mistyped(shown={"actions": (0, 1)}),
+            "scripted",
+            "reset must give an action that is str, got 0",
+        ),
+        (
+            lambda: Mistyped(shown={"actions": "LEFT"}),
+            "scripted",
+            "reset must give a tuple of actions, got 'LEFT'",
+        ),
+        (
+            lambda: Mistyped(asked={"horizon": 8.5}),
+            "scripted",
+            "task must give a horizon that is int, got 8.5",
+        ),
+        (
+            lambda: Mistyped(asked={"objective": None}),
+            "scripted",
+            "task must give an objective that is str, got None",
+        ),
+        (
+            lambda: Mistyped(told={"id": None}),
+            "scripted",
+            "world().id: wanted text, got None",
+        ),
+        (
+            lambda: Mistyped(told={"labels": {"k": None}}),
+            "scripted",
+            "world().labels: wanted text or a whole number",
+        ),
+        (
+            lambda: Mistyped(after={"text": b"bytes"}),
+            "scripted",
+            "step must give a text that is str, got b'bytes'",
         ),
         (lambda: Mistaken(horizon=0), "scripted", "a horizon of 1 turn or more, got 0"),
         (
