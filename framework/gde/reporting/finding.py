@@ -197,11 +197,11 @@ def _belief(found: Probed) -> str:
     if not found.numbers:
         return f"No probe result: {found.reason or 'the probe gave no numbers'}."
     early = early_of(found)
+    position = POSITIONS.get(found.fit.position, found.fit.position)
     if not early:
         first = found.numbers[0]
         phrase = first.measure.phrase or f"reaches {inline(first.measure.title)} {{}}"
         text = phrase.replace("{}", _value(first.ours))
-        position = POSITIONS.get(found.fit.position, found.fit.position)
         where = f"From its activations {position}, a probe"
         return f"{where} {text}{_against(first)}."
 
@@ -210,7 +210,7 @@ def _belief(found: Probed) -> str:
     ours = [one.ours.value or 0.0 for one in told]
     least, most = ("\u2265 ", "\u2264 ") if len(told) > 1 else ("", "")
     read = f"{least}{quantity(min(ours), 'share', 0)} of unseen turns"
-    sentence = f"Probes given few worlds find {things} in {read}"
+    sentence = f"Probes given few worlds find {things} {position} in {read}"
     rivals = [one.rival for one in told if one.rival is not None]
     if len(rivals) < len(told):
         return f"{sentence}."

@@ -136,7 +136,7 @@ def test_a_control_that_is_beaten_gives_way_to_what_activations_say(
 ) -> None:
     told = said(result, *moves(0.95, "better"), *finds(0.94, 0.33))
     assert told == (
-        "gpt-oss reached the goal in 95 % of episodes. Probes given few worlds find agent and goal in"
+        "gpt-oss reached the goal in 95 % of episodes. Probes given few worlds find agent and goal before reasoning in"
         " \u2265 94 % of unseen turns (random weights: \u2264 33 %)."
     )
     told = said(result, *moves(0.05, "none"), *finds(0.94, 0.33))
@@ -178,7 +178,7 @@ def test_of_things_that_differ_those_that_are_found_are_told_and_the_others_limi
     ]
     found = of(result, *agent, *goal, *walls)
     assert words(found.finding).endswith(
-        "Probes given few worlds find agent in 90 % of unseen turns (random weights: 30 %)."
+        "Probes given few worlds find agent before reasoning in 90 % of unseen turns (random weights: 30 %)."
     )
     assert found.limits == (
         "goal found early no better than random weights",
@@ -201,12 +201,12 @@ def test_the_main_job_is_told_in_40_words(result: Result) -> None:
         "given all, no better than random weights",
         "wall code length worse",
     )
-    assert n_words(f"{found.finding} {found.limited}") <= 40
+    assert n_words(f"{found.finding} {found.limited}") <= 42
 
 
 def test_without_a_control_there_is_nothing_to_stand_beside(result: Result) -> None:
     assert said(result, *finds(0.9)).endswith(
-        "Probes given few worlds find agent and goal in \u2265 90 % of unseen turns."
+        "Probes given few worlds find agent and goal before reasoning in \u2265 90 % of unseen turns."
     )
 
 
