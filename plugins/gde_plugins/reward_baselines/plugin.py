@@ -101,7 +101,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
     return (
         MetricOffer(
             name="epic",
-            version="2",
+            version=2,
             summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,
             part="gde_plugins.reward_baselines.epic:epic",
