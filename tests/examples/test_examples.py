@@ -236,12 +236,12 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
     for text in (said, page):
         assert re.search(r"reached the goal in \d+ % of episodes", text)
         assert re.search(
-            r"tells the end with the treasure in \d+ % of turns, not tested against random weights",
+            r"tells the end with the treasure in \d+ % of turns, not tested against prompt tokens",
             text,
         )
     for row in (r"Success rate .* \d+ %", r"Steps to the left .* 0 %"):
         assert re.search(f"^{row}", screen, re.MULTILINE)
-    assert re.search(r"^Ends told apart .* random weights", screen, re.MULTILINE)
+    assert re.search(r"^Ends told apart .* prompt tokens", screen, re.MULTILINE)
     _, _, numbers = page.partition('id="behaviour"')
     summaries = re.findall(r"<summary>(.*?)</summary>", numbers)
     place = summaries.index("Behaviour")

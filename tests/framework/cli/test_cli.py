@@ -215,7 +215,7 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         (("show", "agent", "scripte"), "Did you mean scripted"),
         (("reproduce", "nothing"), "unknown reproduction 'nothing'"),
         (("check", "nowhere.toml"), "plan nowhere.toml"),
-        ((*GOOD, "--out", ""), ". exists: choose another folder with --out"),
+        ((*GOOD, "--out", ""), ". exists: choose another folder"),
         (("new-plugin", "My Plugin"), "NAME: wanted lower-case letters"),
     ],
 )

@@ -146,10 +146,10 @@ def test_a_begun_run_goes_on_as_its_user_says(gde: Gde) -> None:
 @pytest.mark.parametrize(
     ("text", "option"),
     [
-        ("[executor]\nuse = 'processes'", "--executor NAME"),
-        ("[[report]]\nuse = 'html'", "--report NAME"),
-        ("[run]\nconcurrency = 3", "--set run.concurrency=3"),
-        ("[[model]]\nuse = 'openai:m'\ntimeout = 3", "--set openai:m.timeout=VALUE"),
+        ("[executor]\nuse = 'processes'", "give an executor"),
+        ("[[report]]\nuse = 'html'", "give a reporter"),
+        ("[run]\nconcurrency = 3", "give run.concurrency=3"),
+        ("[[model]]\nuse = 'openai:m'\ntimeout = 3", "give openai:m.timeout=VALUE"),
     ],
 )
 def test_a_plan_file_that_says_how_is_refused(

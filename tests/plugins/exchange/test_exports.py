@@ -76,7 +76,7 @@ def test_jsonl_gives_the_trajectories_back(run: Path) -> None:
 )
 def test_what_is_no_trajectory_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(
-        GdeError, match="wanted a trajectory as `gde export --format jsonl` writes it"
+        GdeError, match="wanted a trajectory as `gde export` writes it"
     ):
         read_trajectory(broken)
 

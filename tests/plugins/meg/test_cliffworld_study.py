@@ -187,6 +187,6 @@ def test_the_figures() -> None:
 def test_nobody_can_take_part() -> None:
     with pytest.raises(
         GdeError,
-        match="meg-cliffworld has agents of its own or none: drop --agent",
+        match="meg-cliffworld has agents of its own or none: leave out agent and model",
     ):
         reproduce(Request(name="meg-cliffworld", agent=Choice(name="random")))
