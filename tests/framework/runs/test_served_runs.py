@@ -160,7 +160,7 @@ def test_weights_that_cannot_be_replayed_are_refused_before_the_run(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
     for weights, message in (
-        ("", "to read a served model's, add --weights hf:PATH_OR_ID$"),
+        ("", "to read a served model's, give local weights, e.g. hf:PATH_OR_ID$"),
         ("served", "'served' gives none: wanted local weights"),
         ("gone", "unknown language model 'gone'"),
     ):

@@ -289,7 +289,7 @@ def test_runs_without_perturbation_or_maps_have_a_reason(perturbed: Evidence) ->
     (unperturbed,) = updates(decoding(evidence, none=truth))
     assert "set env.perturbation" in unperturbed.reason
     (undecoded,) = updates(perturbed)
-    assert "--probe cogmap" in undecoded.reason
+    assert "add the probe cogmap" in undecoded.reason
     assert updates(replace(perturbed, part={"size": SIZE})) == ()
 
 
