@@ -73,6 +73,13 @@ def test_worlds_without_another_goal_say_nothing() -> None:
     assert not run(scored([1.0], [5])).clusters
 
 
+def test_a_score_that_other_goals_exceed_is_not_towards_the_goal() -> None:
+    worse = scored([0.25] * 4, [1, 3, 3, 3])
+    assert not run(*[worse] * 8).is_towards
+    better = scored([0.25] * 4, [-1, -3, -3, -3])
+    assert run(*[better] * 8).is_towards
+
+
 @pytest.mark.parametrize("n", [2, 5, 30])
 def test_no_more_than_one_in_twenty_is_called(n: int) -> None:
     # Whatever the scores: they are fixed, and only the goals are drawn.
