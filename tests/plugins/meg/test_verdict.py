@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from meg_studies.validity.agents import ANYWHERE, ON_MAPS, SEEKING, WITH_KEYS
 from meg_studies.validity.study import walk
+from scipy.stats import sem
 from scipy.stats import t as student
 
 from gde import Choice, Plan, evaluate
@@ -78,6 +79,23 @@ def test_a_score_that_other_goals_exceed_is_not_towards_the_goal() -> None:
     assert not run(*[worse] * 8).is_towards
     better = scored([0.25] * 4, [-1, -3, -3, -3])
     assert run(*[better] * 8).is_towards
+
+
+@pytest.mark.parametrize(("p_value", "falls_short"), [(0.024, True), (0.026, False)])
+def test_it_falls_short_of_the_goal_where_students_test_shows_it_at_2_5_percent(
+    p_value: float, falls_short: bool
+) -> None:
+    """Of worlds in which as much is attainable, it is that of the mean difference."""
+    spread = np.linspace(-0.3, 0.3, 8)
+    differences = spread + student.isf(p_value, 7) * sem(spread)
+    one = scored([0.5, 0.5], [1, 0])
+    found = run(
+        *[
+            replace(one, by_reach=np.array([[0.2 + each, 1], [0.2, 1]]))
+            for each in differences
+        ]
+    )
+    assert found.falls_short is falls_short
 
 
 @pytest.mark.parametrize("n", [2, 5, 30])
