@@ -435,12 +435,18 @@ def test_what_is_known_of_a_world_from_another_turn_of_it_is_worth_nothing() -> 
     turns = np.repeat(np.arange(20), 4)
     few = of_noise(20, 0).take(turns)
     for train in (few, replace(few, groups=np.arange(len(turns)).astype(str))):
-        sure = [decoded_by(train, few)[..., each].max() for each in THINGS.values()]
+        readout = fitted(train)
+        decoded = readout.predict(few.inputs)
+        sure = [decoded[..., each].max() for each in THINGS.values()]
+        of_walls = bits(PROBE.likelihoods(readout, few)["wall"])
         if train is few:
             assert max(sure) < 0.6
+            # No more than how often a cell is a wall.
+            assert of_walls > 0.7
         else:
             # As if turns were worlds, other turns of a world tell all of it.
             assert min(sure) > 0.9
+            assert of_walls < 0.1
 
 
 def test_a_thing_is_fitted_as_if_it_were_alone() -> None:
