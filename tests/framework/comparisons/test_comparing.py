@@ -14,6 +14,7 @@ from gde.comparisons.comparing import compare
 from gde.comparisons.differences import (
     Compared,
     Row,
+    corrected,
     few_worlds,
     same_tests,
 )
@@ -185,6 +186,14 @@ def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
         )
     )
     return Row(name=name, where=where, unit="share", reason="", **numbers, **rest)  # type: ignore[arg-type]
+
+
+def test_of_a_pairs_two_tests_wilcoxons_is_corrected() -> None:
+    both = replace(a_row("accuracy", n=9), p_wilcoxon=0.02, p_permutation=0.03)
+    unpaired = replace(a_row("success", n=9), p_permutation=0.4)
+    found = corrected([both, unpaired])
+    assert [one.p for one in found] == pytest.approx([0.04, 0.4])
+    assert [one.q for one in found] == pytest.approx([0.04, 0.4])
 
 
 def test_of_two_numbers_that_are_equal_in_a_world_one_is_tested(
