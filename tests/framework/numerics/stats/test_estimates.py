@@ -258,3 +258,15 @@ def test_the_bound_of_clustered_trials_is_that_of_korn_and_graubard() -> None:
     assert found[1] == pytest.approx(high, rel=1e-9)
     low = bounds(cluster_share(1 - hits, np.repeat(range(G), 2), rng()))[0]
     assert low == pytest.approx(1 - high, rel=1e-9)
+
+
+def test_worlds_more_alike_than_chance_count_as_no_more_trials_than_were_made() -> None:
+    """Three of twelve worlds miss one of five trials each."""
+    G, n = 12, 60
+    hits = np.ones(n)
+    hits[[0, 5, 10]] = 0
+    share = 57 / 60
+    trials = n * (t.ppf(0.975, n - 1) / t.ppf(0.975, G - 1)) ** 2
+    high = beta.ppf(0.975, share * trials + 1, (1 - share) * trials)
+    found = bounds(cluster_share(hits, np.repeat(range(G), 5), rng()))
+    assert found[1] == pytest.approx(high, rel=1e-9)
