@@ -190,8 +190,8 @@ def a_row(name: str, n: int, different: int | None = None, **where: int) -> Row:
 
 def test_of_a_pairs_two_tests_wilcoxons_is_corrected() -> None:
     both = replace(a_row("accuracy", n=9), p_wilcoxon=0.02, p_permutation=0.03)
-    unpaired = replace(a_row("success", n=9), p_permutation=0.4)
-    found = corrected([both, unpaired])
+    other = replace(a_row("success", n=9), p_wilcoxon=0.4, p_permutation=0.001)
+    found = corrected([both, other])
     assert [one.p for one in found] == pytest.approx([0.04, 0.4])
     assert [one.q for one in found] == pytest.approx([0.04, 0.4])
 
