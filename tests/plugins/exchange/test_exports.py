@@ -75,9 +75,7 @@ def test_jsonl_gives_the_trajectories_back(run: Path) -> None:
     [{}, {"key": 3}, {"seed": 1, "labels": {}, "horizon": 1, "ending": "horizon"}],
 )
 def test_what_is_no_trajectory_is_refused(broken: dict[str, Any]) -> None:
-    with pytest.raises(
-        GdeError, match="wanted a trajectory as `gde export` writes it"
-    ):
+    with pytest.raises(GdeError, match="wanted a trajectory as `gde export` writes it"):
         read_trajectory(broken)
 
 
