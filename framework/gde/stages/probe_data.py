@@ -17,7 +17,7 @@ from gde.parts.probe import Probe, input_form, reads_one_turn
 from gde.seeding import generator
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.fits import MODEL, of_weights
-from gde.stages.prompts import Prompt
+from gde.stages.prompts import Prompt, packed
 from gde.store.activations import ActivationStore, Row
 from gde.store.folder import RunFolder
 from gde.store.journal import Journal
@@ -135,12 +135,12 @@ class ProbeData:
                 for turn in trajectory.turns:
                     completion = turn.decision.completion
                     if completion is not None and completion.prompt_tokens:
-                        yield (episode, turn.index), completion.prompt_tokens
+                        yield (episode, turn.index), packed(completion.prompt_tokens)
                 for index, replay in replays.items():
                     # The answer follows the tokens that close the prompt.
                     if "pre" in replay.positions:
                         n_prompt = replay.positions["pre"][-1] + 1
-                        yield (episode, index), replay.tokens[:n_prompt]
+                        yield (episode, index), packed(replay.tokens[:n_prompt])
 
     def _counting(
         self, probe: Probe, fit: Fit, rows: Sequence[Row]

@@ -1,10 +1,12 @@
 """The tokens of prompts as inputs of a control."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gde.stages.prompts import Prompt, inputs_of, shown_in
+from gde.stages import prompts as module
+from gde.stages.prompts import Prompt, inputs_of, packed, shown_in
 
 PROMPTS = st.lists(
     st.lists(st.integers(0, 3), max_size=6).map(tuple), min_size=1, max_size=8
@@ -44,3 +46,12 @@ def test_a_longer_history_moves_no_input() -> None:
 
 def test_prompts_that_are_alike_give_one_empty_input() -> None:
     assert shown_in([(1, 2)] * 3, inputs_of([(1, 2)] * 3)).tolist() == [[0]] * 3
+
+
+def test_of_too_many_inputs_the_commonest_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prompts = [packed(each) for each in ((1, 2), (1, 2), (1, 3), (4, 3))]
+    assert set(inputs_of(prompts)) == {(1, 1), (0, 2), (0, 3)}
+    monkeypatch.setattr(module, "MOST", 2)
+    assert set(inputs_of(prompts)) == {(1, 1), (0, 2)}
