@@ -47,6 +47,8 @@ OUTCOMES = {
     "untested": ("?", "untested"),
 }
 """Mark and word of the outcome of a test."""
+EQUAL = ("=", "equal")
+"""Where a control has the same number, and too few worlds differ for a test."""
 FEW = ("!", "too few")
 """Where too few answers were usable to judge what the agent did."""
 USABLE = 0.9
@@ -195,8 +197,12 @@ def _rows(finding: Finding, result: Result, judged: bool) -> Iterator[Row]:
 def row_of(title: str, beside: Beside) -> Row:
     """A row with its verdict, if there is a control."""
     mark = word = ""
-    if beside.rival is not None or beside.verdict is not None:
+    rival = beside.rival
+    if rival is not None or beside.verdict is not None:
         mark, word = OUTCOMES[beside.outcome]
+    is_same = rival is not None and rival.value == beside.ours.value
+    if is_same and beside.outcome == "untested":
+        mark, word = EQUAL
     return Row(title=title, beside=beside, mark=mark, word=word)
 
 

@@ -91,6 +91,20 @@ def test_a_verdict_is_a_mark_and_a_word(
     assert {f"{row.mark} {row.word}" for row in found} == {shown}
 
 
+@pytest.mark.parametrize(
+    ("theirs", "shown"), [(0.5, "= equal"), (0.4, "? untested"), (None, "? untested")]
+)
+def test_the_same_number_of_a_control_is_called_equal(
+    theirs: float | None, shown: str
+) -> None:
+    measure = Measure("top1", "Found", "share", "more")
+    ours = Measurement(name="top1", value=0.5, unit="share", n=9)
+    rival = replace(ours, value=theirs, reason="" if theirs else "?")
+    beside = Beside(measure=measure, ours=ours, control="prompt tokens", rival=rival)
+    row = row_of("Found", beside)
+    assert f"{row.mark} {row.word}" == shown
+
+
 def test_each_number_of_a_probe_stands_beside_its_strongest_control(
     result: Result,
 ) -> None:
