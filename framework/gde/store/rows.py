@@ -29,6 +29,26 @@ def to_json(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
+def told_json(told: Mapping[str, Any], what: str) -> str:
+    """As `to_json`, of what an environment tells by name.
+
+    Raises:
+        TypeError: a value is none of JSON's. The message names it.
+    """
+    try:
+        return to_json(told)
+    except (TypeError, ValueError) as error:
+        for name, value in told.items():
+            try:
+                to_json({name: value})
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"the {what} {name!r} must be made of text, finite numbers, lists and mappings"
+                    f" (NumPy: `.tolist()`): {error}"
+                ) from error
+        raise
+
+
 def episode_row(
     key: EpisodeKey, seed: int, world: World, labels: Mapping[str, Any], horizon: int
 ) -> tuple[Any, ...]:
@@ -41,8 +61,8 @@ def episode_row(
         seed,
         world.id,
         world.base,
-        to_json(world.facts),
-        to_json(world.labels),
+        told_json(world.facts, "fact"),
+        told_json(world.labels, "label"),
         to_json(labels),
         horizon,
     )
@@ -58,7 +78,7 @@ def turn_row(key: EpisodeKey, turn: Turn) -> tuple[Any, ...]:
         turn.index,
         turn.observation.text,
         None if actions is None else _list(tuple(actions)),
-        None if state is None else to_json(state.facts),
+        None if state is None else told_json(state.facts, "fact"),
         None if state is None else state.index,
         None if turn.optimal is None else _list(tuple(turn.optimal)),
         _real(turn.value),

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import pytest
 
 from gde import (
@@ -123,6 +124,9 @@ class Mistaken(Corridor):
         return replace(super().task(), horizon=self.horizon)
 
 
+T = TypeVar("T", Observation, Task, World)
+
+
 @dataclass
 class Mistyped(Corridor):
     """Gives fields of other types than they are declared to have."""
@@ -146,8 +150,9 @@ class Mistyped(Corridor):
         return replace(outcome, observation=_changed(outcome.observation, self.after))
 
 
-def _changed(value: Any, change: Any) -> Any:
-    return None if change == {} else replace(value, **(change or {}))
+def _changed(value: T, change: Any) -> T:
+    """The value with these fields; nothing at all for no fields."""
+    return None if change == {} else replace(value, **(change or {}))  # type: ignore
 
 
 @dataclass
@@ -317,6 +322,16 @@ def failures(plan: Plan, folder: Path, catalogue: Catalogue) -> set[str]:
             lambda: Mistyped(told={"labels": {"k": None}}),
             "scripted",
             "world().labels: wanted text or a whole number",
+        ),
+        (
+            lambda: Mistyped(told={"labels": {"k": np.int64(3)}}),
+            "scripted",
+            "the label 'k' must be made of text, finite numbers, lists and mappings",
+        ),
+        (
+            lambda: Mistyped(told={"facts": {"ok": 1, "map": np.eye(2)}}),
+            "scripted",
+            "the fact 'map' must be made of text, finite numbers, lists and mappings",
         ),
         (
             lambda: Mistyped(after={"text": b"bytes"}),
