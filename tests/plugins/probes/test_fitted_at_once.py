@@ -72,7 +72,7 @@ def test_two_threads_learn_what_one_does(
     assert result.status == "ok"
     assert set(fitting) == {"gde-fit"}
     assert learned(tmp_path / "run") == learned(alone)
-    assert len(learned(alone)[1]) == 5 * (4 + 3) + 2 * 4
+    assert len(learned(alone)[1]) == 5 * (5 + 3) + 2 * 5
 
 
 def test_a_run_that_asks_for_one_at_a_time_gets_it(
