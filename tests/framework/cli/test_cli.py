@@ -215,7 +215,11 @@ def test_a_run_with_failures_exits_with_three(gde: Gde, tmp_path: Path) -> None:
         (("show", "agent", "scripte"), "Did you mean scripted"),
         (("reproduce", "nothing"), "unknown reproduction 'nothing'"),
         (("check", "nowhere.toml"), "plan nowhere.toml"),
-        ((*GOOD, "--out", ""), ". exists: choose another folder"),
+        (
+            ("new-plugin", "mine", "--out", ""),
+            "--out: wanted the name of a file or folder, got none",
+        ),
+        ((*GOOD, "--out", " "), "--out: wanted the name of a file or folder, got none"),
         (("new-plugin", "My Plugin"), "NAME: wanted lower-case letters"),
     ],
 )
@@ -619,3 +623,21 @@ def test_what_is_misread_is_told_in_a_line(gde: Gde, words: str, said: str) -> N
     done = gde(*words.split())
     assert (done.returncode, done.stderr.count("\n"), done.stdout) == (2, 1, "")
     assert done.stderr.startswith(said), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("report", ""), "RUN"),
+        (("eval", "--env", "grid", "--agent", "random", "--out="), "--out"),
+        (("eval", "--plan", " "), "--plan"),
+        (("compare", "a", ""), "RUN..."),
+    ],
+)
+def test_an_empty_word_is_no_path(gde: Gde, words: tuple[str, ...], name: str) -> None:
+    """As of a variable of the shell that is not set: it would be the present folder."""
+    done = gde(*words)
+    told = f"gde: {name}: wanted the name of a file or folder, got none; see `gde {words[0]} --help`"
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith(told), (
+        done.stderr
+    )
