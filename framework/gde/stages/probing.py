@@ -194,7 +194,9 @@ class ProbeStage:
 
     def _fit_to(self, probe: Probe, fit: Fit, source: str, draw: int) -> ProbeReport:
         trained, own = self._read(probe, fit, source)
-        whole, dataset = self._given(fit, trained, own)
+        whole = self._given(fit, trained, trained)
+        # Without another run they are the same turns.
+        dataset = whole if own is trained else self._given(fit, own, trained)
         train = whole.take(trained.is_trained)
         test = dataset.take(own.is_tested)
         # Every use of chance has its own random numbers, so that none shifts another's.
@@ -249,27 +251,25 @@ class ProbeStage:
             coded=learned.coded,
         )
 
-    def _given(
-        self, fit: Fit, trained: Turns, own: Turns
-    ) -> tuple[ProbeDataset, ProbeDataset]:
-        """What a fit is given to train on and to score: activations, or what a control
-        is told in their place.
+    def _given(self, fit: Fit, turns: Turns, trained: Turns) -> ProbeDataset:
+        """What a fit is given of some turns: activations, or what a control is told in
+        their place, which is the same whatever turns it is trained on but for prompts.
         """
+        data = turns.dataset
         if fit.control == "no_activations":
-            known = [nothing(turns.dataset) for turns in (trained, own)]
-        elif fit.control == "conditions":
-            known = [one_hot(conditions_of(turns.rows)) for turns in (trained, own)]
-        elif fit.control == "prompt":
-            with self._reading:
-                prompts = self.data.prompts(own.rows)
-                of_training = prompts
-                if self.training is not None:
-                    of_training = self.training.prompts(trained.rows)
-            shared = inputs_of(list(compress(of_training, trained.is_trained)))
-            known = [shown_in(each, shared) for each in (of_training, prompts)]
-        else:
-            return trained.dataset, own.dataset
-        return told(trained.dataset, known[0]), told(own.dataset, known[1])
+            return told(data, nothing(data))
+        if fit.control == "conditions":
+            return told(data, one_hot(conditions_of(turns.rows)))
+        if fit.control == "prompt":
+            return told(data, self._prompts(turns, trained))
+        return data
+
+    def _prompts(self, turns: Turns, trained: Turns) -> NDArray[np.float32]:
+        """(N, K) what the prompts of some turns show, of what those trained on share."""
+        with self._reading:
+            of_training = (self.training or self.data).prompts(trained.rows)
+            own = of_training if turns is trained else self.data.prompts(turns.rows)
+        return shown_in(own, inputs_of(list(compress(of_training, trained.is_trained))))
 
     def _with_unit(self, fit: Fit, one: Measurement) -> Measurement:
         return with_unit(one, self.meanings[f"{fit.probe}.{one.name}"])
