@@ -139,8 +139,9 @@ def _of_model(
     yield over_worlds(evidence, EPIC, distances, cluster_mean, reason)
 
     all_tasks = by_task(trajectories)
-    left_out = {place: float(not _tells(one)) for place, one in all_tasks.items()}
-    yield over_worlds(evidence, ONE_SIDED if recorded else UNVARIED, left_out)
+    name, counted = (ONE_SIDED, all_tasks) if recorded else (UNVARIED, tasks)
+    left_out = {place: float(place not in distances) for place in counted}
+    yield over_worlds(evidence, name, left_out)
 
     unjudged: dict[Place, float] = {}
     for place, episodes in all_tasks.items():
