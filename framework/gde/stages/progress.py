@@ -97,6 +97,20 @@ class _Endings:
         self._seen: set[int] = set()
         self.n = 0
         """Episodes that have ended."""
+        self._judged = 0
+        self._success = 0.0
+        self._turns = 0
+        self._unusable = 0
+
+    @property
+    def found(self) -> str:
+        """What they have shown so far: success, and turns without a usable answer."""
+        told = ""
+        if self._judged:
+            told += f", success {self._success / self._judged * 100:.0f} % so far"
+        if self._unusable:
+            told += f", {self._unusable / self._turns * 100:.0f} % of turns unusable"
+        return told
 
     def under_way(self, journal: Journal) -> float:
         """Give the part of the other episodes that is done, in episodes."""
@@ -106,19 +120,24 @@ class _Endings:
         """Give the episodes that have ended since the last time."""
         begun = journal.begun_since(self._before)
         ended: list[str] = []
-        for row, episode, over in begun:
-            if over and row not in self._seen:
-                self._seen.add(row)
-                ended.append(episode)
+        for one in begun:
+            if one.over and one.row not in self._seen:
+                self._seen.add(one.row)
+                ended.append(one.episode)
+                self._turns += one.turns
+                self._unusable += one.unusable
+                if one.success is not None:
+                    self._judged += 1
+                    self._success += one.success
         self.n += len(ended)
 
         # Episodes begin in the order of their rows. All rows before the first that is
         # under way need no second look.
-        for row, _, over in begun:
-            if not over:
-                self._before = row - 1
+        for one in begun:
+            if not one.over:
+                self._before = one.row - 1
                 break
-            self._before = row
+            self._before = one.row
         self._seen = {row for row in self._seen if row > self._before}
         return ended
 
@@ -148,6 +167,7 @@ def _look(
             if listeners.prices:
                 cost = cost_before(journal, listeners.prices).money
                 played += f", cost {cost:.2f}" if cost else ""
+            played += endings.found
             if listeners.episode:
                 for i, episode in enumerate(ended, start=done + 1):
                     listeners.episode(journal.trajectory(episode), i, total)

@@ -108,6 +108,20 @@ class Summary(NamedTuple):
     labels: Labels
 
 
+class Begun(NamedTuple):
+    """What is seen of an episode from outside while a run goes on."""
+
+    row: int
+    episode: str
+    """Its key."""
+    over: bool
+    success: float | None
+    """After the last turn; None without a goal."""
+    turns: int
+    unusable: int
+    """Turns whose answer could not be used."""
+
+
 class Journal(Database):
     """Reads and writes the record of episodes.
 
@@ -391,14 +405,23 @@ class Journal(Database):
         query = f"SELECT episode, coalesce(turns, {counted}) AS n FROM episodes WHERE ending IS NOT 'failed'"
         return {row["episode"]: row["n"] for row in self.query(query)}
 
-    def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
-        """Number, key and end of the episodes after the given number.
-
-        The end says whether the episode has ended.
-        """
-        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
+    def begun_since(self, last: int) -> list[Begun]:
+        """The episodes after the given number."""
+        of_it = "FROM turns WHERE turns.episode = episodes.episode"
+        query = f"""SELECT rowid, episode, ending IS NOT NULL AS over,
+            (SELECT success {of_it} ORDER BY turn DESC LIMIT 1) AS success,
+            (SELECT count(*) {of_it}) AS turns,
+            (SELECT count(*) {of_it} AND status != 'ok') AS unusable
+            FROM episodes WHERE rowid > ? ORDER BY rowid"""
         return [
-            (row["rowid"], row["episode"], bool(row["over"]))
+            Begun(
+                row["rowid"],
+                row["episode"],
+                bool(row["over"]),
+                row["success"],
+                row["turns"],
+                row["unusable"],
+            )
             for row in self.query(query, (last,))
         ]
 

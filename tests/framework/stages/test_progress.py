@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gde import How, Trajectory, Turn
+from gde import Decision, How, Trajectory, Turn
 from gde.stages import progress
 from gde.stages.progress import Listeners, Progress, watching
 from gde.store.journal import Journal
@@ -110,8 +110,22 @@ def test_progress_counts_what_is_finished_of_the_whole(
         ("episodes", 1, 3),
         ("episodes", 2, 3),
     ]
-    assert seen[-1].detail == "12 turns"
+    assert seen[-1].detail == "12 turns, success 100 % so far"
     assert [each.done for each in seen] == sorted(each.done for each in seen)
+
+
+def test_what_episodes_have_shown_so_far_is_told(
+    journal: Journal, tmp_path: Path
+) -> None:
+    seen: list[Progress] = []
+    unread = Decision(status="unparsable", detail="no action named")
+    third = EPISODES[2]
+    turns = [replace(turn, decision=unread) for turn in third.turns[:3]]
+    third = replace(third, turns=(*turns, *third.turns[3:]))
+    with watching(tmp_path / "run.sqlite", 3, Listeners(seen.append)):
+        asyncio.run(write(journal, EPISODES[0]))
+        asyncio.run(write(journal, third))
+    assert seen[-1].detail == ("18 turns, success 50 % so far, 17 % of turns unusable")
 
 
 def test_what_is_done_of_episodes_under_way_is_told(
