@@ -8,9 +8,9 @@ from typing import Any, Literal
 from gde.data.json import Labels
 
 Better = Literal["more", "less", ""]
-Question = Literal["did", "believes", "wants"]
-"""The three questions about an agent: its behaviour, the beliefs in its activations,
-its goals.
+Question = Literal["did", "believes", "wants", "judges"]
+"""The questions about an agent: its behaviour, the beliefs in its activations, its
+goals, and what reward models say of it.
 """
 PLACE = re.compile(r"\{(\w+)\}")
 """A label's name in a title, e.g. "{utility}"."""

@@ -38,6 +38,7 @@ TITLES: Mapping[Question, str] = {
     "did": "What it did",
     "believes": "What it believes",
     "wants": "What it wants",
+    "judges": "What reward models say",
 }
 OUTCOMES = {
     "better": ("\u25b2", "better"),

@@ -21,11 +21,10 @@ from gde_plugins.pages.figures.learning import learning_curves
 from gde_plugins.pages.figures.track import track
 from gde_plugins.pages.gallery import picture
 from gde_plugins.pages.probe_tables import probe_tables
+from gde_plugins.pages.questions import sections
 from gde_plugins.pages.tables import (
     condition_keys,
-    group_tables,
     provenance_rows,
-    tests_tables,
 )
 from gde_plugins.pages.templates import rendered, source
 
@@ -65,6 +64,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
     figures = breakdowns(of_metrics(result.measurements), conditions, result.meanings)
 
     played = films(evidence)
+    drawn = forest(result)
     script = source("page.js")
     if played:
         script += source("player.js")
@@ -78,13 +78,12 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         asked=asked_lines(result.models),
         opening=opening(result),
         notice=str(result.provenance.get("notice") or ""),
-        forest=forest(result),
+        forest=drawn,
         track=track,
         curves=curves,
-        groups=group_tables(result),
+        sections=sections(result, drawn),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_table=condition_table(result, conditions),
-        tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, result),
         films=played,

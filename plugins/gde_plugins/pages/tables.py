@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gde.data.evidence import Evidence
 from gde.data.grouping import grouped
 from gde.data.json import Json
-from gde.data.measure import Measure
+from gde.data.measure import Measure, Question
 from gde.data.result import Measurement, Result
 from gde.reporting.findings import findings, of_metrics, whole
 from gde.reporting.wording import (
@@ -94,6 +94,15 @@ def pick(cells: Mapping[str, Cell], keys: Iterable[str]) -> tuple[Cell, ...]:
     return tuple(cells.get(key, absent) for key in keys)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Answering:
+    """A table of numbers that help to answer one question."""
+
+    question: Question
+    title: str
+    table: Table
+
+
 def condition_keys(evidence: Evidence) -> frozenset[str]:
     """The names of the labels that numbers may be broken down by."""
     return frozenset().union(*(one.labels for one in evidence.trajectories))
@@ -110,8 +119,8 @@ def provenance_rows(
             yield f"{prefix}{name}", str(value)
 
 
-def group_tables(result: Result) -> list[tuple[str, Table]]:
-    """Heading and table of the numbers of the whole run, without probes and tests."""
+def group_tables(result: Result) -> list[Answering]:
+    """The numbers of the whole run by group, without probes and tests."""
     groups: dict[str, list[tuple[Measure, Measurement]]] = {}
     for finding in findings(result):
         group = groups.setdefault(finding.measure.group or OTHERS, [])
@@ -122,7 +131,9 @@ def group_tables(result: Result) -> list[tuple[str, Table]]:
     for title, numbers in groups.items():
         rows = [_number_row(measure, one) for measure, one in numbers]
         notes = caveats((measure, one.where) for measure, one in numbers)
-        tables.append((title, table(("value", "n"), rows, " ".join(notes))))
+        shown = table(("value", "n"), rows, " ".join(notes))
+        question = numbers[0][0].question
+        tables.append(Answering(question=question, title=title, table=shown))
     return tables
 
 
@@ -136,7 +147,7 @@ def _number_row(measure: Measure, one: Measurement) -> Row:
     )
 
 
-def tests_tables(result: Result) -> list[tuple[str, Table]]:
+def tests_tables(result: Result) -> list[Answering]:
     """Tables of measures declared as columns, with a row for each test.
 
     A row is a thing tested, and where.
@@ -150,7 +161,15 @@ def tests_tables(result: Result) -> list[tuple[str, Table]]:
 
     tables = []
     for title, found in tests.items():
-        tables.append((title, _tests_table(found, result)))
+        declared = result.meanings.declared(found[0].name)
+        assert declared is not None
+        tables.append(
+            Answering(
+                question=declared.question,
+                title=title,
+                table=_tests_table(found, result),
+            )
+        )
     return tables
 
 

@@ -118,7 +118,9 @@ PLAN = (
     Measure("length.bias", "Bias of the decoded length", "actions"),
     Measure("length.error", "Median error of the decoded length", "actions", "less"),
 )
-First = partial(Measure, group="Decoded maps in first turns, as published")
+First = partial(
+    Measure, group="Decoded maps in first turns, as published", question="believes"
+)
 FIRST_MAPS = (
     First("maps.accuracy", "Accuracy on the grid, first turns", "share", "more"),
     First(
@@ -152,7 +154,7 @@ STEPS = (
         group=DERIVED,
     ),
 )
-Believed = partial(Measure, group="Actions and decoded maps")
+Believed = partial(Measure, group="Actions and decoded maps", question="believes")
 BELIEFS = (
     Believed("beliefs.accuracy.true", "Optimal on the true map", "share"),
     Believed(
@@ -200,7 +202,11 @@ BELIEFS = (
     ),
     Believed("beliefs.spread.*", "Distance of all cells decoded as *", "cells"),
 )
-Updated = partial(Measure, group="Decoded places of things that a perturbation moved")
+Updated = partial(
+    Measure,
+    group="Decoded places of things that a perturbation moved",
+    question="believes",
+)
 UPDATES = (
     Updated(
         "updates.before",
@@ -216,7 +222,7 @@ UPDATES = (
         "updates.unperturbed", "Decoded at its place, unperturbed episodes", "share"
     ),
 )
-Stated = partial(Measure, group="Maps stated in words")
+Stated = partial(Measure, group="Maps stated in words", question="believes")
 STATED = (
     Stated("stated.answered", "Answers with a map", "share", "more", headline=True),
     Stated("stated.flaw.*", "Answers without a map: *", "share"),
@@ -227,7 +233,9 @@ STATED = (
     Stated("stated.agreement.*", "* stated as decoded", "share"),
     Stated("stated.decoded", "Cells decoded rightly, same turns", "share"),
 )
-Attributed = partial(Measure, group="Causes of actions that are not optimal")
+Attributed = partial(
+    Measure, group="Causes of actions that are not optimal", question="believes"
+)
 ERRORS = (
     Attributed("errors.unreadable", "Unreadable answer", "share"),
     Attributed(
@@ -251,7 +259,7 @@ ERRORS = (
     Attributed("errors.unexplained", "Unexplained", "share"),
     Attributed("errors.*.random", "*, random actions in the same turns", "share"),
 )
-Caused = partial(Measure, group="Causal tests")
+Caused = partial(Measure, group="Causal tests", question="believes")
 CAUSES = (
     Caused(
         "causes.effect", "Effect: increase in counterfactual-optimal actions", "share"

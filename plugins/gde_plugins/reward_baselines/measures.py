@@ -5,12 +5,13 @@ from functools import partial
 from gde.data.measure import Measure
 
 GROUP = "Reward models"
-Judged = partial(Measure, group=GROUP, contender="reward")
+Noted = partial(Measure, group=GROUP, question="judges")
+Judged = partial(Noted, contender="reward")
 EPIC = (
     Judged("epic", "EPIC distance", "distance", "less", headline=True),
     Judged("epic.unjudged", "Episodes without rewards", "share", "less"),
-    Measure("rewards.made_by", "Provenance of rewards", "share", group=GROUP),
-    Measure("rewards.counted", "Events in reward models", "count", group=GROUP),
+    Noted("rewards.made_by", "Provenance of rewards", "share"),
+    Noted("rewards.counted", "Events in reward models", "count"),
     Judged(
         "epic.one_sided", "Tasks without both a success and a failure", "share", "less"
     ),

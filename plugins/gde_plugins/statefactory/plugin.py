@@ -48,6 +48,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     "share",
                     "more",
                     group="Reward models",
+                    question="judges",
                 ),
             ),
         ),

@@ -153,7 +153,7 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(
     result: Result, evidence: Evidence
 ) -> None:
     text = page(PLAN, result, evidence)
-    first, _, rest = text.partition("<details>")
+    first, _, rest = text.partition('<details class="question">')
     for title in ("Success rate", "Accuracy", "Usable answers"):
         assert title in first
     folded = (
@@ -163,11 +163,13 @@ def test_headlines_come_first_and_all_else_is_folded_behind_them(
     )
     for title in folded:
         assert title not in first and title in rest
-    summaries = re.findall(
-        r"<summary>(.*?)</summary>", text[text.index('id="behaviour"') :]
-    )
+    summaries = re.findall(r"<summary>(.*?)</summary>", rest)
     place = summaries.index("Behaviour")
     assert summaries[place + 1] == "Answers (shares of turns)"
+    believed = next(one for one in summaries if "What does it believe?" in one)
+    probe = next(one for one in summaries if one.startswith("cogmap: every fit"))
+    assert summaries.index("Behaviour") < summaries.index(believed)
+    assert summaries.index(believed) < summaries.index(probe)
 
 
 def test_what_a_variant_cannot_do_is_said_beneath_its_numbers(
