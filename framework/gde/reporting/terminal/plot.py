@@ -16,7 +16,7 @@ PLOT = (17, 49)
 """The fewest and the most columns of an axis."""
 CONTROLS = 80
 """The least width of a screen that shows controls."""
-INTERVALS = 120
+INTERVALS = 110
 """The least width of a screen that shows intervals."""
 CUT = "\u2026"
 LEGEND = {

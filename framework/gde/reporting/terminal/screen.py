@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from textwrap import wrap
 
 from gde.data.model_use import ModelUse
@@ -10,6 +11,8 @@ from gde.reporting.asked import agent_text, asked_lines
 from gde.reporting.finding import opening
 from gde.reporting.forest import forest
 from gde.reporting.opening import Opening
+from gde.reporting.terminal.curve_table import COLUMNS, GAP, curve_table
+from gde.reporting.terminal.curve_table import WIDTH as CURVES
 from gde.reporting.terminal.plot import legend, plot
 from gde.reporting.wording import SPACE, plural
 
@@ -80,8 +83,12 @@ def screen(result: Result, report: str = "", width: int = WIDTH) -> Screen:
     # The first caution has a place of its own; others stand where the figure ends.
     cautions = _fitting(found.notes, CAUTION, CAUTIONS, MORE, width)
     room = HEIGHT - len(header) - len(finding) - len(notes)
-    drawn = plot(forest(result), width, room - min(len(cautions), CAUTION) - SPARE)
+    height = room - min(len(cautions), CAUTION) - SPARE
+    beside = curve_table(result) if width >= CURVES else []
+    columns = width - COLUMNS - GAP if beside else width
+    drawn = plot(forest(result), columns, height)
     if drawn:
+        drawn = _joined(drawn, beside, columns + GAP)
         drawn = ["", *drawn, legend(drawn)]
     cautions = _fitting(
         found.notes, CAUTION, max(room - len(drawn), CAUTION), MORE, width
@@ -117,6 +124,12 @@ def asked(uses: Iterable[ModelUse], most: int, width: int = WIDTH) -> list[str]:
 def plain(lines: Iterable[str]) -> tuple[str, ...]:
     """Replace no-break spaces, once the lines are wrapped."""
     return tuple(line.replace(SPACE, " ") for line in lines)
+
+
+def _joined(left: list[str], right: list[str], column: int) -> list[str]:
+    """Two texts side by side, as many lines as the first has."""
+    pairs = zip_longest(left, right[: len(left)], fillvalue="")
+    return [f"{first:<{column}}{second}".rstrip() for first, second in pairs]
 
 
 def _fitting(
