@@ -408,22 +408,12 @@ class Journal(Database):
     def begun_since(self, last: int) -> list[Begun]:
         """The episodes after the given number."""
         of_it = "FROM turns WHERE turns.episode = episodes.episode"
-        query = f"""SELECT rowid, episode, ending IS NOT NULL AS over,
-            (SELECT success {of_it} ORDER BY turn DESC LIMIT 1) AS success,
-            (SELECT count(*) {of_it}) AS turns,
-            (SELECT count(*) {of_it} AND status != 'ok') AS unusable
+        query = f"""SELECT rowid, episode, ending IS NOT NULL,
+            (SELECT success {of_it} ORDER BY turn DESC LIMIT 1),
+            (SELECT count(*) {of_it}),
+            (SELECT count(*) {of_it} AND status != 'ok')
             FROM episodes WHERE rowid > ? ORDER BY rowid"""
-        return [
-            Begun(
-                row["rowid"],
-                row["episode"],
-                bool(row["over"]),
-                row["success"],
-                row["turns"],
-                row["unusable"],
-            )
-            for row in self.query(query, (last,))
-        ]
+        return [Begun(*row) for row in self.query(query, (last,))]
 
     def under_way(self, last: int = 0) -> float:
         """The sum, over episodes under way, of their turns as a share of the horizon.
