@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from unicodedata import bidirectional
 
+from gde.data.goals import GOAL_MOVED
 from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
@@ -218,7 +219,10 @@ def labels_text(labels: Labels) -> str:
     phrases = []
     for name, value in labels.items():
         text = f"{value:g}" if isinstance(value, float) else str(value)
-        phrases.append(f"{name}{SPACE}{text}")
+        if name == GOAL_MOVED:
+            phrases.append(f"goal{SPACE}{'moved' if value else 'in place'}")
+        else:
+            phrases.append(f"{name}{SPACE}{text}")
     return ", ".join(phrases)
 
 

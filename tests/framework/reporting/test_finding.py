@@ -290,7 +290,7 @@ def test_a_goal_swap_is_seen(result: Result) -> None:
     shown = screen(run)
     assert "half with the goal moved" in " ".join(shown.header)
     text = " ".join(shown.finding)
-    assert "from 70 % (goal_moved True) to 90 % by condition" in text
+    assert "from 70 % (goal moved) to 90 % by condition" in text
     assert "Success rate by condition" in text
     assert "goal moved" not in " ".join(screen(result).header)
 
