@@ -9,6 +9,7 @@ import typer
 from gde.cli import options
 from gde.cli.foreign import Escaping
 from gde.cli.output import say, show_json
+from gde_plugins.exchange import addresses
 
 
 def command(
@@ -21,7 +22,9 @@ def command(
             " to files: parquet (turns), episodes (in Parquet), datasets, activations (arrays), inspect.",
         ),
     ] = "jsonl",
-    out: Annotated[Path | None, options.out("File to write; default: stdout.")] = None,
+    out: Annotated[
+        Path | None, addresses.out("File to write; default: stdout.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Write a run in the formats of other tools."""
@@ -47,17 +50,19 @@ def command(
         # The same JSON, whatever others have written into it.
         export(run, chosen, sys.stdout if form == "csv" else cast("TextIO", Escaping()))
         return
-    if form in FILE_FORMS:
-        n = export_file(run, chosen, out)
-    else:
-        if out.exists() or out.is_symlink():
-            raise ConfigError(f"--out {out}: File exists; choose another name")
-        with (
-            replacing(out) as unfinished,
-            unfinished.open("w", encoding="utf-8", newline="") as file,
-        ):
-            n = export(run, chosen, file)
+    with addresses.sending(out) as path:
+        if form in FILE_FORMS:
+            n = export_file(run, chosen, path)
+        else:
+            if path.exists() or path.is_symlink():
+                raise ConfigError(f"--out {out}: File exists; choose another name")
+            with (
+                replacing(path) as unfinished,
+                unfinished.open("w", encoding="utf-8", newline="") as file,
+            ):
+                n = export(run, chosen, file)
+    named = addresses.named(out)
     if as_json:
-        show_json({"file": str(out), "format": form, "rows": n})
+        show_json({"file": named, "format": form, "rows": n})
     else:
-        say(f"{n} rows in {out}")
+        say(f"{n} rows in {named}")

@@ -8,6 +8,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import say, show_json
+from gde_plugins.exchange import addresses
 
 LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -19,7 +20,7 @@ def command(
             metavar="RUN...", help="Folders of runs, contests, studies and profiles."
         ),
     ],
-    out: Annotated[Path, options.out("Folder of the site; a new one.")],
+    out: Annotated[Path, addresses.out("Folder of the site; a new one.")],
     licence: Annotated[
         str,
         typer.Option(
@@ -41,8 +42,9 @@ def command(
         raise ConfigError(
             f"--license {licence!r}: wanted small letters, digits, dots and dashes, e.g. cc-by-4.0"
         )
-    n = publish(runs, out, licence)
+    with addresses.sending(out) as site:
+        n = publish(runs, site, licence)
     if as_json:
-        show_json({"site": str(out), "runs": n})
+        show_json({"site": addresses.named(out), "runs": n})
     else:
-        say(f"{n} runs in {out / INDEX}")
+        say(f"{n} runs in {addresses.named(out / INDEX)}")
