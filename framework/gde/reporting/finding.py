@@ -241,6 +241,13 @@ def _limits(result: Result, found: Sequence[Probed]) -> Iterator[str]:
         yield from _not_better(probe)
         yield from _differing_variants(probe)
     yield from worlds_limit([result])
+    for finding in headlines(result)[:1]:
+        counts = [
+            one.clusters or one.n for one in by_condition(result, finding.measure.name)
+        ]
+        # The ends of a range over many conditions of few worlds are mostly chance.
+        if len(counts) > 1:
+            yield f"{len(counts)} conditions of at least {plural(min(counts), 'world')}"
 
 
 def _not_better(found: Probed) -> list[str]:
