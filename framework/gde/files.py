@@ -85,7 +85,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     that could be taken for a whole one.
 
     Raises:
-        RunFolderError: it exists, or cannot be made. ConfigError: it is an address.
+        RunFolderError: it exists, or cannot be made.
+        ConfigError: it is an address.
     """
     local(path)
     if path.exists() or path.is_symlink():

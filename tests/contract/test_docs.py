@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sources import ROOT
+from sources import ROOT, sources
 
 import gde
 from gde.cli.main import build_app
@@ -32,6 +32,7 @@ from gde.testing.samples import sample_result
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.glob("**/*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -83,6 +84,26 @@ def test_every_page_is_reached_from_the_index() -> None:
     }
     pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
     assert pages <= linked
+
+
+def test_every_error_of_a_docstring_has_a_line_of_its_own() -> None:
+    """Else the reference joins it to the one before, or shows half a sentence as one."""
+    offenders = []
+    n_sections = 0
+    for source in sources().values():
+        for node in ast.walk(source.tree):
+            if not isinstance(node, DOCUMENTED):
+                continue
+            text = ast.get_docstring(node) or ""
+            for section in re.findall(r"^Raises:\n((?: +.*\n?)+)", text, re.MULTILINE):
+                n_sections += 1
+                for line in section.splitlines():
+                    is_item = re.match(r"    [\w.]+: ", line)
+                    joined = re.search(r"\. [A-Z]\w*(Error|Extra|Failed|Name): ", line)
+                    if not (is_item or line.startswith(" " * 8)) or joined:
+                        offenders.append(f"{source.name}: {line.strip()}")
+    assert n_sections > 100
+    assert offenders == []
 
 
 def test_code_blocks_are_valid() -> None:

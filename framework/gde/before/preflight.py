@@ -108,7 +108,7 @@ def preflight(
 
     Raises:
         GdeError: the plan is refused, a model cannot be asked, or none of the first
-        answers to a part can be used.
+            answers to a part can be used.
     """
     ready = prepare(plan, catalogue, how)
     served = [label for label, model in ready.models.items() if _is_served(model)]

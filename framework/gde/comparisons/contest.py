@@ -57,8 +57,9 @@ def contest(
 
     Raises:
         GdeError: a plan is refused, or `out` is there already; nothing has been
-        written. RunFailed: a run was stopped from outside; `resume_contest` goes on
-        with all. KeyboardInterrupt: it was interrupted, likewise.
+            written.
+        RunFailed: a run was stopped from outside; `resume_contest` goes on with all.
+        KeyboardInterrupt: it was interrupted, likewise.
     """
     catalogue = catalogue or Catalogue.default()
 

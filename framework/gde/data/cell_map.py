@@ -75,7 +75,7 @@ class CellMap:
 
     Raises:
         ValueError: kinds that are not distinct names, cells of no kind, or a thing
-        outside the map or in no colour.
+            outside the map or in no colour.
     """
 
     kinds: tuple[str, ...]

@@ -29,7 +29,7 @@ class TabularMDP:
     """
 
     transition: "tuple[csr_array, ...]"
-    """One (S, S) matrix an action: transition[a][s, s'] is the probability of s' after
+    """One (S, S) matrix an action: `transition[a][s, s']` is the probability of s' after
     a in s.
     """
     start: Floats

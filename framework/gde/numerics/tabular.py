@@ -57,8 +57,9 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
     the best count as optimal. Where waiting is free, it is optimal too.
 
     Raises:
-        ValueError: undiscounted and without any terminal state. GdeError: value
-        iteration does not converge, e.g. because rewards can be collected for ever.
+        ValueError: undiscounted and without any terminal state.
+        GdeError: value iteration does not converge, e.g. because rewards can be
+            collected for ever.
     """
     known = _SOLVED.get(mdp)
     if known is not None:
@@ -106,7 +107,7 @@ def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
 
     Raises:
         ValueError: the policy has other states or actions than the model, or fewer time
-        steps than `horizon`.
+            steps than `horizon`.
     """
     probabilities = _over_time(mdp, policy, horizon)
     going = ~_terminal(mdp)

@@ -84,8 +84,7 @@ class Context(Protocol):
 
         Raises:
             GdeError: the run has no such agent, the agent needs the environment, or the
-            environment no longer makes
-                the recorded world.
+                environment no longer makes the recorded world.
         """
 
 

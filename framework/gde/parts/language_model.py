@@ -52,7 +52,7 @@ class LanguageModel(Protocol):
 
         Raises:
             GdeError: the model cannot be reached, or refuses the request. The decision
-            gets the status "error".
+                gets the status "error".
         """
 
     def close(self) -> None:
@@ -128,5 +128,5 @@ class Retokenizer(WhiteBox, Protocol):
 
         Raises:
             CannotReplay: they give another text here, or another number of tokens than
-            the server counted.
+                the server counted.
         """

@@ -37,7 +37,7 @@ class Declared:
 
         Raises:
             GdeError: the metric gives anything else, or a number has another unit than
-            its measure.
+                its measure.
         """
         found = self.metric(evidence)
         listed = list(found) if isinstance(found, Iterable) else [found]

@@ -49,5 +49,5 @@ class Simulator(Protocol):
 
         Raises:
             ValueError: the action is not admissible there, or the episode would be
-            over.
+                over.
         """

@@ -25,7 +25,7 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
     Raises:
         UnknownName: the result has no such number.
         GdeError: it has fewer than two values with these labels, or the plugin that
-        draws is off.
+            draws is off.
         MissingExtra: Altair is not installed.
     """
     try:

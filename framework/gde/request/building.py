@@ -83,7 +83,8 @@ def build_how(wanted: Wanted, how: How) -> How:
     """A `How` with what a command line says of it.
 
     Raises:
-        ConfigError: a setting that cannot be read. UnknownName: an unknown field.
+        ConfigError: a setting that cannot be read.
+        UnknownName: an unknown field.
     """
     parsed = dict(wanted.settings)
     run = parsed.pop("run", {})

@@ -125,7 +125,8 @@ class Finder:
         """The offer of a choice.
 
         Raises:
-            UnknownName: nobody offers it. GdeError: it is an object that is not here.
+            UnknownName: nobody offers it.
+            GdeError: it is an object that is not here.
         """
         if choice.part is not None:
             return object_entry(kind, choice)

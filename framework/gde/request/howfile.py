@@ -71,7 +71,8 @@ def configure_how(how: How, values: Mapping[str, Json]) -> How:
     """A `How` with validated values of `run`, e.g. {"max_calls": "900"}.
 
     Raises:
-        ConfigError: a value that a field does not take. UnknownName: an unknown field.
+        ConfigError: a value that a field does not take.
+        UnknownName: an unknown field.
     """
     UnknownName.check("field of run", values, RUN_HOW)
     read: dict[str, Any] = {}
@@ -112,7 +113,8 @@ def how_of(tables: Mapping[str, Any], where: str, besides: Sequence[str] = ()) -
     Texts that may stand for something else are marked, as `read_toml` marks them.
 
     Raises:
-        ConfigError: a value that a field does not take. UnknownName: an unknown field.
+        ConfigError: a value that a field does not take.
+        UnknownName: an unknown field.
     """
     UnknownName.check(f"setting in {where}", tables, (*KNOWN, *besides))
     run = {name: each for name, each in tables.items() if name in RUN_HOW}

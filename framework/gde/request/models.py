@@ -38,7 +38,7 @@ def find_models(
 
     Raises:
         ConfigError: a name that means two models, or one that is asked at two
-        addresses.
+            addresses.
     """
     agent = parts[0]
     own = first_model(agent) if agent.kind == "agent" else ""
@@ -96,7 +96,7 @@ def models_by_name(
 
     Raises:
         ConfigError: two models of one name, a name that means something else, or
-        settings of the agent's model where the agent names none.
+            settings of the agent's model where the agent names none.
     """
     found: dict[str, Choice] = {}
     of_agents: dict[str, Json] = {}
@@ -217,7 +217,7 @@ def find_model(
     Raises:
         UnknownName: no plugin offers it, or a setting of it.
         ConfigError: an argument that it does not take, or none where it needs one, or
-        an alias that is the name of another model.
+            an alias that is the name of another model.
     """
     if choice.alias in catalogue.names("language_model"):
         raise ConfigError(

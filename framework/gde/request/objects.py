@@ -55,7 +55,7 @@ def object_entry(kind: str, choice: Choice) -> Entry:
 
     Raises:
         GdeError: the part has settings, which an object cannot have; or it is neither a
-        part nor makes one.
+            part nor makes one.
     """
     module, _, _ = choice.name.removeprefix(OBJECT).rpartition(".")
     if isinstance(choice.part, Offer):

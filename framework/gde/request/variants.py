@@ -52,8 +52,8 @@ def variants(
 
     Raises:
         ConfigError: no environment, no agent, two agents that are the same, or a
-        setting that cannot be read. UnknownName: a name that does not exist, or a field
-        that none of the agents has.
+            setting that cannot be read.
+        UnknownName: a name that does not exist, or a field that none of the agents has.
     """
     in_file = [] if file is None else read_plans(file)
     for plan in in_file:

@@ -91,7 +91,7 @@ def probe(
 
     Raises:
         GdeError: a given probe does not exist, or needs what the run has not; or none
-        is given, and the run has none.
+            is given, and the run has none.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()
@@ -138,7 +138,7 @@ def report(
 
     Raises:
         GdeError: there is no such reporter or result, or the user does not trust the
-        run and names no other folder.
+            run and names no other folder.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()

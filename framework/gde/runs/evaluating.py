@@ -69,9 +69,10 @@ def evaluate(
 
     Raises:
         GdeError: the plan is refused, and nothing has been written; or a part has
-        failed, under `strict`. RunFailed: the run was stopped from outside, e.g. by a
-        full disk; `resume` goes on. KeyboardInterrupt: it was interrupted; `resume` goes
-        on.
+            failed, under `strict`.
+        RunFailed: the run was stopped from outside, e.g. by a full disk; `resume` goes
+            on.
+        KeyboardInterrupt: it was interrupted; `resume` goes on.
     """
     ready = prepare_new(plan, catalogue, how)
     return _told(
@@ -131,7 +132,7 @@ def resume(
 
     Raises:
         GdeError: no run folder, or one that the user does not trust; its plan is not
-        `plan`, or can no longer be served.
+            `plan`, or can no longer be served.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()

@@ -77,8 +77,9 @@ class Pipeline:
 
         Raises:
             GdeError: the plan or its worlds are no longer those that the run began
-            with. RunFailed: stopped from outside, a worker has died, or the executor
-            has failed.
+                with.
+            RunFailed: stopped from outside, a worker has died, or the executor has
+                failed.
         """
         self.stop.check()
         ready = self.ready
@@ -144,7 +145,7 @@ class Pipeline:
 
         Raises:
             GdeError: the worlds are no longer those that the run began with, or a part
-            that plays the episodes that are left has another version.
+                that plays the episodes that are left has another version.
         """
         origin = {**provenance(self.ready), "worlds": worlds}
         known = self.journal.noted("provenance", dict)

@@ -28,7 +28,7 @@ def reopen(
 
     Raises:
         GdeError: the user does not trust a run that is written to, or its plan says how
-        it is run.
+            it is run.
     """
     if writes:
         check_trusted(folder.path)

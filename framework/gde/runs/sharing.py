@@ -162,7 +162,7 @@ class Sharing:
 
         Raises:
             RunFailed: the journal cannot be written, the time of the plan is over, or
-            the run was stopped.
+                the run was stopped.
         """
         _check_versions(share)
         opened = self._opened(share) if ask is None else _distant(share, ask)

@@ -62,7 +62,7 @@ def disclose(run: Path, catalogue: Catalogue | None = None) -> Disclosure:
 
     Raises:
         GdeError: no run folder, or a link or a special file in it, or where its plan
-        would have a file read.
+            would have a file read.
     """
     folder = _plain(run)
     plan_digest = digest_of(run)
@@ -105,7 +105,7 @@ def trust_run(run: Path, shown: Disclosure | None = None) -> None:
 
     Raises:
         GdeError: no run folder, one with links, one whose plan is no longer what was
-        shown, or the list cannot be written.
+            shown, or the list cannot be written.
     """
     folder = _plain(run)
     if shown is not None and digest_of(run) != shown.plan_digest:

@@ -182,7 +182,7 @@ class Journaled(Decorator):
 
         Raises:
             RunFailed: the journal cannot be written, or an inner decorator stops the
-            run.
+                run.
         """
         scope = self._scope
         identity = request.asked_of(self.name)

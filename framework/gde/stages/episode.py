@@ -293,7 +293,7 @@ def admitted(decision: Decision, observation: Observation) -> Decision:
 
     Raises:
         ValueError: a probability is not in [0, 1], or is of an action that is not
-        admissible.
+            admissible.
     """
     if decision.probabilities:
         _check_probabilities(decision.probabilities, observation)

@@ -73,7 +73,7 @@ class Models:
 
         Raises:
             GdeError: the model cannot be made, or its weights have changed since it
-            answered in this run.
+                answered in this run.
         """
         if name not in self._made:
             model = self._make(name)

@@ -75,7 +75,7 @@ class SecondChances(Generic[ItemT]):
 
         Raises:
             RunFailed: it has come again, and no request has succeeded meanwhile, though
-            the fault cannot be its own.
+                the fault cannot be its own.
         """
         if name not in self._answers:
             self._answers[name] = self._reach.answers

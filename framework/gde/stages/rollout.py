@@ -113,8 +113,7 @@ async def roll_out(
 
     Raises:
         RunFailed: the journal cannot be written, or no request to a model succeeded.
-        Other faults are recorded as the
-            failure of their episode.
+            Other faults are recorded as the failure of their episode.
     """
     finished = journal.finished()
     left = (key for key in keys if str(key) not in finished)

@@ -78,7 +78,7 @@ class Database:
 
         Raises:
             RunFolderError: no journal, not SQLite, another schema version, or tables
-            that gde does not make.
+                that gde does not make.
         """
         if not path.is_file() or path.is_symlink():
             raise RunFolderError(
@@ -182,7 +182,7 @@ class Database:
 
         Raises:
             RunFailed: the database cannot be written to, e.g. because the disk is full;
-            nothing is half-written.
+                nothing is half-written.
         """
         if not self._writes:
             raise RunFailed("cannot write the journal: it was opened readonly")

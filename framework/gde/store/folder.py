@@ -66,8 +66,8 @@ class RunFolder:
         """A new folder with the plan and an empty journal, which the user trusts.
 
         Raises:
-            ConfigError: `path` is an address. RunFolderError: it exists, or cannot be
-            made; nothing is left behind.
+            ConfigError: `path` is an address.
+            RunFolderError: it exists, or cannot be made; nothing is left behind.
         """
         with cls.filled(plan, path):
             pass
@@ -207,7 +207,7 @@ class RunFolder:
 
         Raises:
             RunFolderError: the record is damaged, or plan.toml was changed after the
-            run had begun.
+                run had begun.
         """
         with (
             only_writer(self.path),
@@ -268,7 +268,7 @@ class RunFolder:
 
         Raises:
             RunFolderError: the run is not finished, or its result is from another
-            version.
+                version.
         """
         path = self.path / RESULT
         if not path.is_file():

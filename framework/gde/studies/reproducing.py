@@ -94,10 +94,9 @@ def reproduce(
 
     Raises:
         GdeError: no such study, a plan is refused, the study has no use for something
-        in the request, `out` cannot be
-            made, or it holds runs of other plans.
+            in the request, `out` cannot be made, or it holds runs of other plans.
         KeyboardInterrupt: it was interrupted; the same request with the folder as `out`
-        resumes it.
+            resumes it.
     """
     catalogue = catalogue or Catalogue.default()
     how = how or read_settings().how

@@ -39,7 +39,7 @@ def write_plugin(name: str, out: Path | None = None, kind: str = "agent") -> Pat
 
     Raises:
         ConfigError: the name or kind is not allowed, or the folder exists or is not
-        writable.
+            writable.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ConfigError(

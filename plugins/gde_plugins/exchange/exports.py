@@ -32,8 +32,9 @@ def export_file(run: Path, form: FileForm, out: Path) -> int:
     for each layer, position and source, and the turns of its rows. "inspect": a log of Inspect.
 
     Raises:
-        MissingExtra: the package is not installed. GdeError: there is no finished run,
-        it lacks what the form needs, or `out` exists.
+        MissingExtra: the package is not installed.
+        GdeError: there is no finished run, it lacks what the form needs, or `out`
+            exists.
     """
     if out.exists():
         raise ConfigError(f"--out {out}: File exists; choose another name")

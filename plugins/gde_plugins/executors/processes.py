@@ -50,7 +50,7 @@ class Processes:
 
         Raises:
             GdeError: the work cannot be pickled, or holds something of the running
-            script.
+                script.
         """
         pickled(work, "processes")
 
@@ -60,8 +60,9 @@ class Processes:
         """Yield the job's outputs as they come; a dead worker is replaced.
 
         Raises:
-            GdeError: job or items cannot be sent to a worker. WorkerDied: a worker has
-            died and the job cannot go on. The other workers are stopped.
+            GdeError: job or items cannot be sent to a worker.
+            WorkerDied: a worker has died and the job cannot go on. The other workers
+                are stopped.
         """
         if not items:
             return

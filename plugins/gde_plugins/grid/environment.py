@@ -58,7 +58,7 @@ class GridEnvironment(Walker):
 
         Raises:
             GdeError: no grid has agent and goal as far apart as the configuration
-            wants.
+                wants.
         """
         if self._listed:
             origin = self._listed[seed % len(self._listed)]

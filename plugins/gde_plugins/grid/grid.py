@@ -21,7 +21,7 @@ class Grid:
 
     Raises:
         ValueError: ragged rows, an unknown symbol, an open border, or an agent or goal
-        that is not on a free cell.
+            that is not on a free cell.
     """
 
     rows: tuple[str, ...]

@@ -56,7 +56,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
 
         Raises:
             ValueError: another render mode, or rgb_array without a picture; other
-            observations.
+                observations.
         """
         modes = ["ansi", "human", *(["rgb_array"] if picture else [])]
         if observations not in get_args(Observations):

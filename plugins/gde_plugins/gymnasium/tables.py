@@ -33,7 +33,7 @@ def mdp_of(
 
     Raises:
         GdeError: it has no table of transitions, or one that no decision process of
-        states alone has.
+            states alone has.
     """
     count = int(getattr(environment.action_space, "n", 0))
     if len(actions) not in {0, count}:

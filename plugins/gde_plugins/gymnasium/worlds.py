@@ -267,7 +267,7 @@ def action_names(whose: str, environment: Gym, names: Sequence[str]) -> tuple[st
 
     Raises:
         GdeError: actions are not discrete, or not as many as the names, or two have the
-        same.
+            same.
     """
     space = getattr(environment, "action_space", None)
     if not isinstance(space, spaces.Discrete):

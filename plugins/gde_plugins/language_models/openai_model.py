@@ -124,8 +124,9 @@ class OpenAIModel:
 
         Raises:
             Unavailable: the server cannot be reached, refuses the key, or answers
-            nobody after all tries. GdeError: the server gives no usable answer, or the
-            request has interventions, which no server takes.
+                nobody after all tries.
+            GdeError: the server gives no usable answer, or the request has
+                interventions, which no server takes.
         """
         refuse_interventions(request, self.info)
         answer = await self._answered(request)
@@ -148,7 +149,8 @@ class OpenAIModel:
         """Return the server's answer, after as many tries as it takes or are allowed.
 
         Raises:
-            Unavailable, GdeError: as `complete`.
+            Unavailable: as `complete`.
+            GdeError: as `complete`.
         """
         tries = 0
         in_pieces = False

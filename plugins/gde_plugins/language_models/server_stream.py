@@ -29,7 +29,8 @@ def assemble(content: bytes) -> dict[str, Any]:
     """Return the answer as it would have come in one piece.
 
     Raises:
-        CutOff: a piece is no JSON. RecursionError: it is nested too deeply.
+        CutOff: a piece is no JSON.
+        RecursionError: it is nested too deeply.
         Failed: the pieces end before the answer does.
     """
     answer: dict[str, Any] = {}

@@ -145,8 +145,8 @@ class TransformersModel:
 
         Raises:
             GdeError: an intervention at a layer or position that is not there, or of
-            another width; a prefill that the model could not have begun; a form of
-            the answer.
+                another width; a prefill that the model could not have begun; a form of
+                the answer.
         """
         job = self._job(request)
         return self._completion(job.prompt, await self._batcher.submit(job))
@@ -225,7 +225,7 @@ class TransformersModel:
 
         Raises:
             GdeError: a layer that the model does not have, or an intervention that does
-            not fit it.
+                not fit it.
         """
         for sequence in sequences:
             check_interventions(sequence.interventions, sequence.positions, self.info)

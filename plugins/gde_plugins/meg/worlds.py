@@ -52,7 +52,7 @@ def cliff_world(
 
     Raises:
         ValueError: the world is too small, the goal does not fit, or `wind` is no
-        probability.
+            probability.
     """
     if width < 2 or height < 1:
         raise ValueError(

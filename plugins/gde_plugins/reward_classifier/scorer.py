@@ -31,7 +31,8 @@ class Scorer:
 
         Raises:
             ConfigError: the folder holds no trained model, or the base of its adapter
-            is missing. MissingExtra: peft is not installed.
+                is missing.
+            MissingExtra: peft is not installed.
         """
         card = read_card(folder)
         adapted = (folder / ADAPTER).is_file()

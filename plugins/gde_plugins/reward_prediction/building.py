@@ -306,7 +306,8 @@ def read_contents(folder: Path) -> Contents:
     """The contents of all trajectories of a folder.
 
     Raises:
-        ConfigError: the folder has none. GdeError: one cannot be read.
+        ConfigError: the folder has none.
+        GdeError: one cannot be read.
     """
     found = contents(one.read() for one in find_records(folder))
     if not found["tasks"]:

@@ -213,7 +213,7 @@ def _prepare(out: Path, orders: "list[Order]", to_train: bool) -> None:
 
     Raises:
         ConfigError: it holds a run or pairs of another recipe, cannot be made, or has a
-        file in the place of a domain's folder.
+            file in the place of a domain's folder.
     """
     from gde_plugins.reward_prediction.building import check_recipe
 

@@ -160,7 +160,7 @@ def offer_of(domain: Domain) -> AnyOffer:
 
     Raises:
         GdeError: there is none, its packages are not installed, or it has no
-        demonstrations.
+            demonstrations.
     """
     try:
         offer = _catalogue().find("environment", domain.name).offer

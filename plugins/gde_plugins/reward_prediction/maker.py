@@ -131,7 +131,7 @@ def make_negative(
 
     Raises:
         Unsuitable: in every trial, random steps make progress or have to repeat the
-        expert's.
+            expert's.
     """
     banned = sequences(positive.expert_actions, recipe.overlap)
     for _ in range(TRIES):
@@ -190,7 +190,7 @@ class Maker:
 
         Raises:
             GdeError: the environment is not available, or no pair can be made in any of
-            the worlds that were tried.
+                the worlds that were tried.
         """
         environment = self._environment(index % len(self.domain.variants))
         reason = "it has no world left"

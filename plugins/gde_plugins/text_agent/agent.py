@@ -120,7 +120,7 @@ class TextAgent:
 
         Raises:
             GdeError: the language model cannot enumerate its answers, or cannot be
-            asked.
+                asked.
         """
         if not isinstance(self._model, HasProbabilities):
             raise GdeError(

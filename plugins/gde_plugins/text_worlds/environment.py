@@ -71,8 +71,9 @@ class SimulatedEnvironment:
         """Begin the game of this seed.
 
         Raises:
-            GdeError: it cannot be made or read. SimulatorFailed: the simulator hung or
-            died; the next game begins with another one.
+            GdeError: it cannot be made or read.
+            SimulatorFailed: the simulator hung or died; the next game begins with
+                another one.
         """
         # After a failure no game has begun.
         self._opening = None

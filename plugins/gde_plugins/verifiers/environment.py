@@ -244,7 +244,7 @@ def load_environment(
 
     Raises:
         GdeError: an unknown name or field, a value out of range, or too few worlds; the
-        environment certifies no optimum.
+            environment certifies no optimum.
     """
     offer = Catalogue.default().find("environment", environment).offer
     certifies = {Capability.OPTIMUM, Capability.MDP} & set(offer.gives)

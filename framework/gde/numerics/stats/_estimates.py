@@ -89,7 +89,7 @@ def cluster_ratio(
 
     Raises:
         ValueError: no rows, unequal lengths, a value that is not finite, or a
-        denominator that sums to zero.
+            denominator that sums to zero.
     """
     above, below = _informative(*cluster_sums(numerator, denominator, clusters))
     return Estimate(

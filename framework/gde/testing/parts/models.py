@@ -156,7 +156,7 @@ class PlantedModel(ScriptedModel):
 
         Raises:
             GdeError: an intervention at a layer or position that is not there, or of
-            another width.
+                another width.
         """
         plain = self._answer(request, self.script(request))
         if not request.interventions:

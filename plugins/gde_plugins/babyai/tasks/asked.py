@@ -65,7 +65,8 @@ class Questions(Protocol):
         """Ask the question of a seed.
 
         Raises:
-            Unanswerable: it has no solution. GdeError: its world cannot be made.
+            Unanswerable: it has no solution.
+            GdeError: its world cannot be made.
         """
 
 

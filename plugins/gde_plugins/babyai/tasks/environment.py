@@ -59,7 +59,7 @@ class QuestionEnvironment:
 
         Raises:
             GdeError: the question has no solution in this world, or minigrid makes
-            another world than it should.
+                another world than it should.
         """
         try:
             self._asked = self._questions.asked(seed)

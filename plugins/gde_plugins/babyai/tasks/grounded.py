@@ -96,7 +96,7 @@ class GroundedPlan(PlanQuestion):
 
         Raises:
             Unanswerable: the least number of actions is not certified, or no change
-            alters it.
+                alters it.
         """
         super().__init__(scene)
         if self.best is None:

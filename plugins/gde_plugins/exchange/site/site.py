@@ -57,7 +57,8 @@ def publish(
         catalogue: the parts that are offered.
 
     Raises:
-        ConfigError: `out` exists. RunFolderError: a run is not finished.
+        ConfigError: `out` exists.
+        RunFolderError: a run is not finished.
         MissingExtra: pyarrow is not installed.
     """
     catalogue = catalogue or Catalogue.default()

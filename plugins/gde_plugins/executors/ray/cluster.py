@@ -64,7 +64,7 @@ def cluster(config: RayConfig) -> Iterator[None]:
 
     Raises:
         GdeError: there is no such cluster, or no machine in it that has what a worker
-        needs.
+            needs.
     """
     if ray.is_initialized():
         _check_room(config)

@@ -85,7 +85,7 @@ def read_origins(path: Path) -> tuple[Origin, ...]:
 
     Raises:
         ConfigError: no such file, no grid in it, or a line that is no grid on which the
-        goal can be reached.
+            goal can be reached.
     """
     file = ForeignFile(SETTING, path)
     try:

@@ -89,8 +89,8 @@ class DecisionProblem:
 
         Raises:
             ValueError: there is none, since a decision does not recall what it needs
-            (Koller and Milch 2003, with the entropy of every decision as a utility of
-            its own).
+                (Koller and Milch 2003, with the entropy of every decision as a utility
+                of its own).
         """
         relevant: dict[str, list[str]] = {name: [] for name in self.decisions}
         for name in self.decisions:

@@ -41,7 +41,7 @@ def chance(name: str, table: ArrayLike, parents: Sequence[str] = ()) -> Node:
 
     Raises:
         ValueError: these are no probabilities, or the number of axes does not fit the
-        parents.
+            parents.
     """
     return _probabilistic("chance", name, table, parents)
 
@@ -139,8 +139,7 @@ class Diagram:
 
     Raises:
         ValueError: a name is given twice, a parent is no node or a utility, there is a
-        cycle, or a table does not
-            fit the cardinalities of the parents.
+            cycle, or a table does not fit the cardinalities of the parents.
     """
 
     def __init__(self, *nodes: Node) -> None:
@@ -182,7 +181,7 @@ class Diagram:
 
         Raises:
             ValueError: a name is no variable, or a utility, or there is one text
-            instead of a list.
+                instead of a list.
         """
         if isinstance(names, str):
             raise ValueError(

@@ -31,7 +31,7 @@ def from_functions(
 
     Raises:
         ValueError: a name is no variable, there is a cycle, or probabilities do not sum
-        to one.
+            to one.
     """
     functions = {name: _function(relation) for name, relation in relations.items()}
     parents = {

@@ -15,8 +15,8 @@ def from_pgmpy(network: Any) -> Diagram:
     which pgmpy's own inference takes for places.
 
     Raises:
-        ValueError: it is something else, a variable has no table, its parents disagree with the edges or have
-        other states there, or a table does not fit.
+        ValueError: it is something else, a variable has no table, its parents disagree
+            with the edges or have other states there, or a table does not fit.
     """
     if not hasattr(network, "get_cpds"):
         raise ValueError(f"wanted a network of pgmpy, got {network!r}")

@@ -32,8 +32,8 @@ def target_variables(
 
     Raises:
         ValueError: a name is no variable, a target is a decision, there is no decision
-        or target, a decision does not recall what it needs, or exact inference is too
-        large.
+            or target, a decision does not recall what it needs, or exact inference is
+            too large.
     """
     diagram.check(targets)
     if not targets:

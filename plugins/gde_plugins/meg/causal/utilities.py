@@ -31,7 +31,7 @@ def towards_utilities(diagram: Diagram) -> DiagramMeg:
 
     Raises:
         ValueError: the diagram has no decision or no utility, a decision does not
-        recall what it needs, or exact inference is too large.
+            recall what it needs, or exact inference is too large.
     """
     problem, columns = _posed(diagram, apart=True)
     utility = columns.sum(axis=1)

@@ -32,7 +32,7 @@ def observed(evidence: Evidence, deadline: bool = False) -> Sample:
 
     Raises:
         GdeError: no such episode, no model of its world, or one that does not fit what
-        was recorded.
+            was recorded.
     """
     samples = _SAMPLES.setdefault(evidence, {})
     if deadline not in samples:

@@ -171,7 +171,7 @@ class Finite:
 
         Raises:
             ValueError: the policy, which bounds need as a whole, is too large to be
-            held.
+                held.
         """
         self._checked_shape("the soft-optimal policy")
         return FiniteFit(self, utility)

@@ -68,7 +68,7 @@ class Stationary:
 
     Raises:
         ValueError: undiscounted, and from some state that can be reached no terminal
-        state can be.
+            state can be.
     """
 
     horizon = inf

@@ -54,7 +54,7 @@ def known_utility(
 
     Raises:
         ValueError: the horizon is not positive, the tolerance negative, or the policy
-        does not fit the model.
+            does not fit the model.
     """
     world, inside, states = reached(mdp, policy, horizon)
     process = process_of(world, horizon, states)

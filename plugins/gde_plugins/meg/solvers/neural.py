@@ -70,7 +70,7 @@ def train(
 
     Raises:
         ValueError: no inputs were given and the model has no labels to make them from,
-        or shapes disagree.
+            or shapes disagree.
     """
     import torch
 

@@ -65,7 +65,7 @@ def soft_policy(mdp: TabularMDP, beta: float, horizon: int | None = 30) -> Polic
 
     Raises:
         ValueError: the horizon is not positive, beta is NaN, or the policy is too large
-        to tabulate.
+            to tabulate.
     """
     if isnan(beta):
         raise ValueError("beta must be a number or +-inf, got NaN")

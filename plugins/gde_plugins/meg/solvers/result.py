@@ -55,7 +55,7 @@ class Meg:
 
         Raises:
             ValueError: there is no model to make it from, or it is too large to
-            tabulate.
+                tabulate.
         """
         if self.find_policy is None:
             raise ValueError(

@@ -62,7 +62,7 @@ def unknown_utility(
 
     Raises:
         ValueError: the horizon is not positive, or the policy, the features or the
-        utilities do not fit the model.
+            utilities do not fit the model.
     """
     if isinstance(utilities, Mapping):
         return _best_of(mdp, policy, utilities, horizon)

@@ -79,9 +79,9 @@ def try_out(
 
     Raises:
         ValueError: no episode, or one that the environment does not take; a number of
-        tries that is not positive, or
-            that the environment would only repeat; an environment that lists no
-            actions; inputs that are not as many finite numbers in every state.
+            tries that is not positive, or that the environment would only repeat; an
+            environment that lists no actions; inputs that are not as many finite
+            numbers in every state.
     """
     if tries < 1:
         raise ValueError(f"tries: wanted at least 1, got {tries}")

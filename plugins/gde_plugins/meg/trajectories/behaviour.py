@@ -33,7 +33,7 @@ class Behaviour:
 
         Raises:
             ValueError: no episodes, or worlds that differ in number of actions, in
-            discount or in kind of reward.
+                discount or in kind of reward.
         """
         sample = Sample.of(episodes)
         mdp = join_worlds([pursuit(world) for world in sample.worlds])

@@ -18,8 +18,8 @@ class Episode:
 
     Raises:
         ValueError: states and actions that the model does not have, a decision in a
-        terminal state, a step that the
-            model rules out, or more decisions than the horizon.
+            terminal state, a step that the model rules out, or more decisions than the
+            horizon.
     """
 
     mdp: TabularMDP

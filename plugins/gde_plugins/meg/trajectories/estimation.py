@@ -102,8 +102,7 @@ def from_trajectories(
 
     Raises:
         ValueError: no episodes, none with a decision, worlds of different kinds or of a
-        single action, or a world
-            without the feature.
+            single action, or a world without the feature.
     """
     pursuit = Feature(utility) if isinstance(utility, str) else utility
     sample = Sample.of(episodes)

@@ -213,7 +213,7 @@ def join_worlds(worlds: Sequence[TabularMDP]) -> TabularMDP:
 
     Raises:
         ValueError: no worlds, or worlds that differ in number of actions, in discount
-        or in kind of reward.
+            or in kind of reward.
     """
     kinds = {(each.n_actions, each.discount, each.reward.ndim) for each in worlds}
     if len(kinds) != 1:

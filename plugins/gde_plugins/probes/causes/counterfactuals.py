@@ -52,7 +52,7 @@ def counterfactual_of(
 
     Raises:
         GdeError: the observation does not show the whole map, so that it cannot be
-        redrawn.
+            redrawn.
     """
     assert turn.state is not None
     shown = CellMap.from_record(trajectory.world, turn.state)

@@ -43,7 +43,7 @@ async def recorded_request(
 
     Raises:
         GdeError: the agent makes another request than the recorded one, or not exactly
-        one.
+            one.
     """
     request = await request_for(context, trajectory, turn, turn.observation)
     completion = turn.decision.completion

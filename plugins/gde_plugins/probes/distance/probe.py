@@ -122,7 +122,7 @@ class DistanceProbe:
 
         Raises:
             ValueError: activations that are not finite, naming the row; no turn to
-            train on; `linear` with one world to train on.
+                train on; `linear` with one world to train on.
         """
         check_finite(train.inputs)
         train = train.take(is_decoded(train))

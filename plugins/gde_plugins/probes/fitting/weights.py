@@ -181,7 +181,7 @@ def check_tokens(inputs: NDArray[Any]) -> None:
 
     Raises:
         ValueError: names the first row with another infinite or undefined value, or
-        without any token.
+            without any token.
     """
     is_padding = np.isnan(inputs).all(axis=2)
     n_tokens = (~is_padding).sum(axis=1)

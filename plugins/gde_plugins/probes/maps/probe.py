@@ -132,7 +132,7 @@ class CogmapProbe:
 
         Raises:
             GdeError: a turn without a recorded map, or a map larger than the decoded
-            square.
+                square.
         """
         return map_labels(trajectory, self.config.size, "cogmap")
 
@@ -143,7 +143,7 @@ class CogmapProbe:
 
         Raises:
             ValueError: activations that are not finite, naming the row; one world to
-            train on, where left-out worlds choose a penalty.
+                train on, where left-out worlds choose a penalty.
         """
         check_finite(train.inputs)
         config = self.config

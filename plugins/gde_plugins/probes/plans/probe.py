@@ -86,7 +86,7 @@ class PlanProbe:
 
         Raises:
             GdeError: the environment does not list its actions, or not the same in all
-            turns.
+                turns.
         """
         actions = _listed_actions(trajectory)
         horizon = self.config.horizon
@@ -121,7 +121,7 @@ class PlanProbe:
 
         Raises:
             ValueError: activations that are not finite, naming the row, or no plan that
-            is short enough.
+                is short enough.
         """
         config = self.config
         plans, rows = _plans(train)
@@ -225,7 +225,7 @@ def _listed_actions(trajectory: Trajectory) -> tuple[str, ...]:
 
     Raises:
         GdeError: the environment does not list its actions, or not the same in all
-        turns.
+            turns.
     """
     listed = {turn.observation.actions for turn in trajectory.turns}
     if None in listed or len(listed) > 1:

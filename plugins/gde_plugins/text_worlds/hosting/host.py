@@ -25,8 +25,9 @@ class Host:
         """Begin a game, in a new process if the present one is worn out.
 
         Raises:
-            GdeError: there is no such game. SimulatorFailed: the simulator hung or
-            died; the next game begins with another one.
+            GdeError: there is no such game.
+            SimulatorFailed: the simulator hung or died; the next game begins with
+                another one.
         """
         process = self._process
         if process is not None:
