@@ -9,6 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -93,16 +94,86 @@ def _row(parameter: Any) -> str:
     return f"| `{name}` | {shown} | {parameter.help or ''} |"
 
 
-def names() -> Iterator[str]:
-    """Every public name under its module, as directives from which mkdocstrings writes
-    the page.
-    """
-    modules: dict[str, list[str]] = {}
-    for name, module in sorted(_homes().items()):
-        modules.setdefault(module, []).append(name)
+TOPICS = {
+    "runs": (
+        "before",
+        "data.how",
+        "data.plan",
+        "errors",
+        "reporting.run",
+        "request.planfile",
+        "runs",
+    ),
+    "results": (
+        "data.evidence",
+        "data.figure",
+        "data.frame",
+        "data.measure",
+        "data.result",
+        "reporting",
+        "stages",
+    ),
+    "agents": (
+        "data.answer",
+        "data.completion",
+        "data.trajectory",
+        "parts.agent",
+        "parts.language_model",
+    ),
+    "worlds": (
+        "data.cell_map",
+        "data.mdp",
+        "data.observation",
+        "parts.environment",
+        "parts.simulator",
+    ),
+    "probes": ("data.activations", "data.probe", "parts.probe"),
+    "rewards": (
+        "data.reward",
+        "data.transcript",
+        "parts.context",
+        "parts.metric",
+        "parts.reward_model",
+        "runs.judging",
+    ),
+    "plugins": (
+        "hookspecs",
+        "offers",
+        "parts.executor",
+        "parts.reporter",
+        "request.catalogue",
+    ),
+}
+"""A page for each, with the modules that it is about."""
 
-    for module, members in sorted(modules.items()):
-        yield f"::: {module}\n    options:\n      members: [{', '.join(members)}]\n"
+
+def names() -> Iterator[str]:
+    """Every public name by topic, with what it is."""
+    for topic in TOPICS:
+        title, _ = _opening(DOCS / "api" / f"{topic}.md")
+        yield f"## [{title}](api/{topic}.md)\n\n| name | what it is |\n| --- | --- |"
+        for name in _of(topic):
+            summary = (inspect.getdoc(getattr(gde, name)) or "").partition("\n\n")[0]
+            yield f"| `{name}` | {' '.join(summary.split())} |"
+        yield ""
+
+
+def members(topic: str) -> Iterator[str]:
+    """The names of a topic, as directives from which mkdocstrings writes the page."""
+    for name in _of(topic):
+        yield f"::: gde.{name}\n"
+
+
+def _of(topic: str) -> list[str]:
+    """The public names of a topic."""
+    found = []
+    for name, module in _homes().items():
+        # The longest match decides: `runs.judging` is about rewards.
+        about = {part: each for each, parts in TOPICS.items() for part in parts}
+        fits = [part for part in about if f"{module}.".startswith(f"gde.{part}.")]
+        if about[max(fits, key=len)] == topic:
+            found.append(name)
+    return sorted(found, key=str.lower)
 
 
 def _homes() -> dict[str, str]:
@@ -134,6 +205,7 @@ def _opening(path: Path) -> tuple[str, str]:
 PARTS = {
     "hooks.md": hooks,
     "cli.md": commands,
+    **{f"api/{topic}.md": partial(members, topic) for topic in TOPICS},
     "api.md": names,
     "llms.txt": pages,
 }

@@ -170,13 +170,17 @@ class Plan:
     """
 
     environment: PartField = PartField()
+    """Like every part: the name of an offer, an object of one's own, or a `Choice`."""
     agent: PartField = PartField()
+    """Who acts in it."""
     models: PartsField = PartsField()
     """Language models that configurations name, by label. A choice with an empty name
     configures the agent's model, whichever that is.
     """
     probes: PartsField = PartsField()
+    """Readers of the model's activations."""
     rewards: PartsField = PartsField()
+    """Reward models, which judge every step."""
     metrics: PartsField = PartsField()
     """Empty for the default ones, which the run then lists by name."""
     episodes: Count = 200
