@@ -11,6 +11,7 @@ from gde.cli import options
 from gde.cli.compared_rows import COLUMNS, cells, probability
 from gde.cli.output import (
     EXIT_PARTIAL,
+    columns,
     interval,
     plain,
     say,
@@ -20,7 +21,8 @@ from gde.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from gde.comparisons.differences import Compared, ProbeRow, Row, Side
+    from gde.comparisons.comparison import Comparison
+    from gde.comparisons.differences import ProbeRow, Row
     from gde.comparisons.leaderboard import Leaderboard
     from gde.comparisons.regression import Check
     from gde.comparisons.worlds import WorldsOfBoth
@@ -63,6 +65,7 @@ def command(
             help="List the worlds in which one of two runs is better in this measurement, with their episodes.",
         ),
     ] = None,
+    every: options.All = False,
     as_json: options.Json = False,
 ) -> None:
     """Compare runs over the worlds that they share.
@@ -90,9 +93,8 @@ def command(
     runs = [run for given in runs for run in _runs_of(given)]
     boards = rank_contenders(runs)
     if len(runs) == 2:
-        run_a, run_b = runs
         asked = (fail_if_worse or [], episodes or "")
-        _compare_two(run_a, run_b, *asked, boards, as_json)
+        _compare_two(runs, asked, boards, every, as_json)
         return
     if of_two or (len(runs) < 2 and not boards):
         raise GdeError(f"compare: wanted two runs; got {len(runs)}")
@@ -103,7 +105,7 @@ def command(
         show_json({**told, "leaderboards": ranked})
         return
     if found:
-        tell("\n".join(contest_screen(found)))
+        tell("\n".join(contest_screen(found, columns())))
         if found.reason:
             say(f"not compared: {found.reason}")
     _show_boards(boards)
@@ -117,17 +119,23 @@ def _runs_of(given: Path) -> "Iterable[Path]":
 
 
 def _compare_two(
-    run_a: Path,
-    run_b: Path,
-    fail_if_worse: Sequence[str],
-    episodes: str,
+    runs: Sequence[Path],
+    asked: tuple[Sequence[str], str],
     boards: "Sequence[Leaderboard]",
+    every: bool,
     as_json: bool,
 ) -> None:
-    from gde.comparisons.comparing import compare
+    from gde.comparisons.comparison import compare_runs, named
     from gde.comparisons.regression import check_not_worse
+    from gde.errors import GdeError
+    from gde.reporting.contest import cautions
+    from gde.reporting.terminal.pair_screen import pair_screen
 
-    compared = compare(run_a, run_b, episodes=episodes)
+    fail_if_worse, episodes = asked
+    found = compare_runs(named(runs), episodes=episodes)
+    if not found.compared:
+        raise GdeError(found.reason)
+    [compared] = found.compared
     checks = check_not_worse(compared, fail_if_worse)
     if as_json:
         told = {
@@ -137,7 +145,13 @@ def _compare_two(
         }
         show_json(told)
     else:
-        _show(compared)
+        tell("\n".join(pair_screen(found, columns())))
+        for text in cautions(found):
+            say(text)
+        if every:
+            _show(found)
+        elif not boards:
+            say(f"all {len(compared.rows) + len(compared.probes)} rows: --all")
         _show_boards(boards)
         if compared.worlds:
             _show_worlds(compared.worlds)
@@ -147,28 +161,19 @@ def _compare_two(
         raise typer.Exit(EXIT_PARTIAL)
 
 
-def _show(compared: "Compared") -> None:
-    from gde.reporting.asked import asked_lines
-    from gde.reporting.contest import pair_finding
+def _show(found: "Comparison") -> None:
+    """The verdicts of both runs, every number of whole worlds, and the headlines of
+    probes.
+    """
     from gde.reporting.sentences import sentences
-    from gde.store.folder import RunFolder
 
-    for name, side in zip("AB", compared.runs, strict=True):
-        tell(f"{name}: {_described(side)}")
-        for line in asked_lines(side.models):
-            tell(f"   {line}")
-        if side.verdicts:
-            result = RunFolder.open(Path(side.run)).read_result()
-            for sentence in sentences(result.measurements, result.meanings):
-                say(f"{name}: {sentence}")
-    found = pair_finding(compared)
-    if found:
-        tell(found)
+    for name, result in found.results.items():
+        for sentence in sentences(result.measurements, result.meanings):
+            say(f"{name}: {sentence}")
+    [compared] = found.compared
     whole = [row for row in compared.rows if not row.where]
     _show_rows(whole)
     more_fits = _show_probes(compared.probes)
-    for note in compared.notes:
-        say(note)
     if len(whole) < len(compared.rows):
         say(f"{len(compared.rows) - len(whole)} more rows by breakdown: --json")
     if more_fits:
@@ -291,19 +296,3 @@ def _checked(one: "Check") -> str:
     p = "" if one.p is None else f", p {probability(one.p)}"
     numbers = f"{difference_quantity(one.difference, one.unit)} {around}".rstrip()
     return f"{one.title}: {outcome} ({numbers}{p})"
-
-
-def _described(side: "Side") -> str:
-    from gde.reporting.asked import agent_text
-    from gde.reporting.wording import setting_text
-
-    of = side.subject
-    agent = agent_text(of, side.models)
-    settings = []
-    for key, value in side.settings.items():
-        # The names of the parts are said already.
-        if value not in (of.agent, of.environment):
-            settings.append(f"{key} {setting_text(value)}")
-    if settings:
-        agent = f"{agent} ({', '.join(settings)})"
-    return f"{agent} in {of.environment}, {of.episodes} episodes in {of.worlds} worlds ({side.run})"

@@ -70,7 +70,7 @@ def compare(
 
 
 def compare_all(
-    runs: Sequence[Path], catalogue: Catalogue | None = None
+    runs: Sequence[Path], catalogue: Catalogue | None = None, episodes: str = ""
 ) -> tuple[Compared, ...]:
     """Compare every two of several runs as pairs.
 
@@ -81,7 +81,7 @@ def compare_all(
     """
     opened = _Runs(runs, catalogue)
     pairs = combinations(range(len(runs)), 2)
-    return _together([opened.compared(i, j) for i, j in pairs])
+    return _together([opened.compared(i, j, episodes) for i, j in pairs])
 
 
 def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:

@@ -83,13 +83,15 @@ def named(runs: Sequence[Path]) -> Mapping[str, Path]:
 
 
 def compare_runs(
-    runs: Mapping[str, Path], catalogue: Catalogue | None = None
+    runs: Mapping[str, Path], catalogue: Catalogue | None = None, episodes: str = ""
 ) -> Comparison:
     """Compare every pair of finished runs; nothing is written.
 
     Args:
         runs: run folders by the names of the contenders.
         catalogue: the installed parts.
+        episodes: a number with a better direction: of each pair, the worlds are listed
+            in which one of the two is better in it.
 
     Raises:
         RunFolderError: one of them is no run, or not finished.
@@ -98,7 +100,7 @@ def compare_runs(
     results = {name: folder.read_result() for name, folder in folders.items()}
     try:
         plans = {name: folder.plan() for name, folder in folders.items()}
-        compared = compare_all(list(runs.values()), catalogue)
+        compared = compare_all(list(runs.values()), catalogue, episodes)
     except GdeError as error:
         # Runs without a common measurement are still results.
         nothing: Differing = {name: {} for name in runs}

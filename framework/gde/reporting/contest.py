@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gde.comparisons.comparison import Comparison
-from gde.comparisons.differences import Compared, Row
+from gde.comparisons.differences import Row
 from gde.comparisons.ranking import Ranked
 from gde.data.measure import Measure
 from gde.data.result import Identity, Measurement, readable_rates
@@ -158,6 +158,8 @@ def opening(found: Comparison) -> Opening:
     )
     first = next(iter(found.results.values()))
     variants = plural(len(found.results), "variant")
+    if len(found.compared) == 1:
+        variants = " against ".join(map(short, found.pair(found.compared[0])[::-1]))
     ranked = [one for one in found.ranking if _value(one)]
     if ranked:
         told = _leading(found, ranked)
@@ -275,30 +277,6 @@ def verdicts(found: Comparison) -> list[str]:
             if is_headline and row.p is not None and row.p < CLEAR:
                 clear.append((row.p, _sentence(row, *found.pair(one))))
     return [sentence for _, sentence in sorted(clear)]
-
-
-def pair_finding(one: Compared) -> str:
-    """What tells B from A, by the first number that was tested, after the shares of
-    readable answers where these limit it.
-    """
-    subjects = [side.subject for side in one.runs]
-    rates = readable_rates(dict(zip("AB", subjects, strict=True)))
-    return f"{rates} {_telling(one)}".strip()
-
-
-def _telling(one: Compared) -> str:
-    for row in one.rows:
-        if row.where or not row.better or row.p is None:
-            continue
-        if row.p < CLEAR:
-            return _sentence(row, "A", "B")
-        power = ""
-        if row.mde is not None:
-            least = difference_quantity(row.mde, row.unit)
-            power = f"; one of {least} would likely show"
-        worlds = plural(row.n, "world")
-        return f"A and B do not clearly differ in {inline(row.title)} over {worlds}{power}."
-    return ""
 
 
 def _sentence(row: Row, a: str, b: str) -> str:

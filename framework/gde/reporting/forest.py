@@ -69,6 +69,8 @@ class Row:
     mark: str
     word: str
     """The verdict in a word; empty where there is no control."""
+    by: str = ""
+    """The size of a difference that is shown between two runs."""
 
     @property
     def value(self) -> str:

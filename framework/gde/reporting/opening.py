@@ -40,6 +40,10 @@ def worlds_text(result: Result) -> str:
     return f"{worlds}, half with the goal moved" if moved else worlds
 
 
+LEAST = 0.01
+"""The least share of unusable answers that limits a claim."""
+
+
 def answers_limit(results: Mapping[str, Sequence[Result]]) -> Iterator[str]:
     """The unusable answers of the agent that has the largest share of them, unless they
     are so many that the finding begins with it.
@@ -52,7 +56,7 @@ def answers_limit(results: Mapping[str, Sequence[Result]]) -> Iterator[str]:
         turns = sum(one.subject.turns for one in runs)
         shares[name] = sum(one.subject.unusable for one in runs) / max(turns, 1)
     worst = max(shares, key=shares.__getitem__, default="")
-    if 0 < shares.get(worst, 0) <= 1 - READABLE:
+    if LEAST <= shares.get(worst, 0) <= 1 - READABLE:
         of = f" of {short(worst)}" if len(results) > 1 else ""
         yield f"{quantity(shares[worst], 'share', 0)} of answers{of} unusable"
 

@@ -16,6 +16,7 @@ from gde.reporting.contest import (
     side_by_side,
     verdicts,
 )
+from gde.reporting.pair import pair_groups
 from gde.reporting.probe_differences import (
     against_control,
     against_first,
@@ -98,6 +99,12 @@ def contest_page(
     if played:
         script += source("player.js")
 
+    is_pair = len(found.compared) == 1
+    if is_pair:
+        drawn = pair_groups(found)
+    else:
+        drawn = side_by_side(found, ranked.measure.name if ranked else "")
+
     first = next(iter(found.results.values()))
     return rendered(
         "contest.html.j2",
@@ -111,7 +118,8 @@ def contest_page(
         asked=asked_lines(merged(uses)),
         ranking=None if ranked is None else ranking_table(ranked),
         ranking_title="" if ranked is None else ranked.title,
-        forest=side_by_side(found, ranked.measure.name if ranked else ""),
+        forest=drawn,
+        pair=found.pair(found.compared[0]) if is_pair else (),
         track=track,
         films=played,
         differences=differences,

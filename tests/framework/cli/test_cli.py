@@ -107,7 +107,7 @@ def test_eval_prints_one_json_object(gde: Gde, tmp_path: Path) -> None:
 
 def test_data_goes_to_stdout_and_messages_to_stderr(gde: Gde, tmp_path: Path) -> None:
     done = gde(*GOOD, "--out", "r")
-    assert "Success rate" in done.stdout and "success" not in done.stderr
+    assert "Success rate" in done.stdout and "Success rate" not in done.stderr
     assert "episodes: 3/3" in done.stderr and "ok: r" in done.stderr
 
 
@@ -419,9 +419,7 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert accuracy["difference"] == pytest.approx(accuracy["b"] - 1.0)
     assert accuracy["p"] < 0.05
     (tmp_path / "link").symlink_to("a")
-    assert "a and link are the same run; choose two" in refused(
-        gde("compare", "a", "link")
-    )
+    assert "a run is named twice" in refused(gde("compare", "a", "link"))
     worlds = gde("compare", "a", "b", "--episodes", "accuracy")
     assert "Accuracy, %: A is better in " in worlds.stdout
     told = json.loads(
@@ -434,12 +432,16 @@ def test_compare_pairs_worlds_and_corrects(gde: Gde, tmp_path: Path) -> None:
     assert better.returncode == 0
     assert [one["passed"] for one in json.loads(better.stdout)["checks"]] == [True]
     assert shown.startswith(
-        "A: scripted in corridor, 20 episodes in 7 worlds (a)\nB: random in corridor"
+        "b against a \u00b7 corridor \u00b7 7 worlds\na (100 %) leads"
     )
+    assert re.search(r"^Accuracy .* a 100 \u25bc worse by ", shown, re.MULTILINE)
+    shown = gde("compare", "a", "b", "--all").stdout
     assert "shared worlds: 7" in shown
     assert re.search(r"^ Accuracy, % +100\.0 ", shown, re.MULTILINE)
     shutil.copytree(tmp_path / "a", tmp_path / "copy")
-    assert "equal in every world: Accuracy" in gde("compare", "a", "copy").stdout
+    assert (
+        "equal in every world: Accuracy" in gde("compare", "a", "copy", "--all").stdout
+    )
     other = (
         "eval",
         "--env",

@@ -67,7 +67,7 @@ def test_any_number_of_runs_is_compared_and_the_settings_that_differ_are_shown(
     ranked = json.loads(gde("compare", "c", "run0", "--json")[1])["ranking"]
     assert {one["variant"] for one in ranked} == {"scripted", "random", "run0"}
     code, out, _ = gde("compare", "run0", "run1")
-    assert "A: scripted in corridor" in out and "(episodes" not in out
+    assert "run1 against run0" in out and "run1: agent random" in out
 
 
 @pytest.mark.parametrize(

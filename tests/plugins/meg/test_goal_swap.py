@@ -207,14 +207,14 @@ def test_a_comparison_says_each_verdict_first(
     played(Seeker, tmp_path / "a")
     played(Habit, tmp_path / "b", goal_swap=True)
     compared = CliRunner().invoke(
-        build_app(), ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
+        build_app(), ["compare", str(tmp_path / "a"), str(tmp_path / "b"), "--all"]
     )
     printed = compared.output.splitlines()
-    first, second = (line for line in printed if "Goal-directed" in line)
+    first, second, *_ = (line for line in printed if "Goal-directed" in line)
     assert first.startswith(
-        "A: Goal-directed, beside other goals in its place: towards (p"
+        "a: Goal-directed, beside other goals in its place: towards (p"
     )
     assert second.startswith(
-        "B: Goal-directed, beside other goals in its place: not shown (p 1.000)"
+        "b: Goal-directed, beside other goals in its place: not shown (p 1.000)"
     )
     assert "the goal was moved in each world" in " ".join(printed)

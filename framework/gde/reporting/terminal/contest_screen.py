@@ -49,15 +49,8 @@ PER_EPISODE = "calls, tokens and time of models per episode"
 
 def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
     """Lines of at most so many columns that leave room for the command's own lines."""
-    uses = merged(one for each in found.results.values() for one in each.models)
     ranked = ranking(found)
-    told = opening(found)
-    top = wrapped(told.subject, SENTENCE, width=width)
-    top += wrapped(told.finding, FINDING, width=width)
-    top += wrapped(told.limited, LIMITS, width=width)
-    top += asked(uses, MODELS, width)
-    for text in told.notes[:RANKED]:
-        top += wrapped(text, SENTENCE, indent="  ", width=width)
+    top = opened(found, width)
     if ranked is not None:
         n_shown = min(RANKED, max(HEIGHT - BELOW - len(top) - AROUND, 1))
         top += ["", *_ranking(ranked, width, n_shown)]
@@ -77,6 +70,19 @@ def contest_screen(found: Comparison, width: int = WIDTH) -> tuple[str, ...]:
         if len(drawn) + len(below) + len(sentence) <= room:
             below += sentence
     return plain([*top, *([""] if drawn else []), *drawn, "", *below])
+
+
+def opened(found: Comparison, width: int) -> list[str]:
+    """Subject, finding, limits, the models that were asked, and own verdicts."""
+    uses = merged(one for each in found.results.values() for one in each.models)
+    told = opening(found)
+    top = wrapped(told.subject, SENTENCE, width=width)
+    top += wrapped(told.finding, FINDING, width=width)
+    top += wrapped(told.limited, LIMITS, width=width)
+    top += asked(uses, MODELS, width)
+    for text in told.notes[:RANKED]:
+        top += wrapped(text, SENTENCE, indent="  ", width=width)
+    return top
 
 
 def _ranking(ranked: Ranking, width: int, n_shown: int) -> list[str]:

@@ -20,7 +20,7 @@ INTERVALS = 110
 """The least width of a screen that shows intervals."""
 CUT = "\u2026"
 LEGEND = {
-    "\u25cf": "\u25cf agent",
+    "\u25cf": "\u25cf {agent}",
     "\u25a0": "\u25a0 worse",
     "\u25cb": "\u25cb {control}",
     "\u2501": "\u2501 95 %",
@@ -64,11 +64,13 @@ def plot(
     return lines[: max(height, 0)]
 
 
-def legend(lines: Sequence[str], control: str = "strongest control") -> str:
-    """The meanings of the signs that are drawn; `control` is that of the ring."""
+def legend(
+    lines: Sequence[str], control: str = "strongest control", agent: str = "agent"
+) -> str:
+    """The meanings of the signs that are drawn, of the ring and of the point."""
     drawn = "".join(lines)
     told = "  ".join(text for sign, text in LEGEND.items() if sign in drawn)
-    return told.replace("{control}", control)
+    return told.replace("{control}", control).replace("{agent}", agent)
 
 
 def _lines(groups: Sequence[Group], kept: set[int], width: int) -> list[str]:
@@ -114,7 +116,8 @@ def _cells(row: Row, width: int) -> tuple[str, ...]:
     unmeasured = row.beside.ours.value is None
     interval = row.interval if width >= INTERVALS or unmeasured else ""
     control = row.control if width >= CONTROLS else ""
-    verdict = f"{row.mark} {row.word}".strip()
+    by = row.by if width >= INTERVALS else row.by.partition(" [")[0]
+    verdict = " ".join(filter(None, (row.mark, row.word, by)))
     texts = cut(interval, REASON), cut(control, REASON)
     return cut(row.title, TITLE), row.value, *texts, verdict
 
