@@ -70,11 +70,11 @@ def command(
 ) -> None:
     """Compare runs over the worlds that they share.
 
-    Differences are paired, and p values are corrected after Holm (1979). "Detectable"
-    is the smallest difference that 80 % of such studies would find. Rows are
-    measurements of whole worlds. If two rows are equal in every world, only one is
-    tested. Headlines of probes follow, with the tests of each run against its strongest
-    control and of B against A. --episodes success lists the worlds where only one run
+    Differences are paired, and p values are corrected after Holm (1979). Of two runs,
+    the headlines of the second stand beside those of the first. --all prints every
+    measurement of whole worlds, of which those that are equal in every world are tested
+    once, and each headline of a probe with the tests against its strongest control and
+    of B against A. --episodes success lists the worlds where only one run
     reaches the goal; `gde view --serve` plays both ways side by side. --json adds effect
     sizes, breakdowns, further fits and further tests.
 
