@@ -7,7 +7,7 @@ from dataclasses import replace
 from gde.data.grouping import grouped
 from gde.data.measure import Measure
 from gde.data.result import Measurement, readable_rates
-from gde.data.reward import READS_TRUTH
+from gde.data.reward import READS_NOTHING, READS_TRUTH
 from gde.parts.reproduction import Comparison
 from gde.reporting.asked import agent_text
 from gde.reporting.findings import Beside
@@ -92,18 +92,34 @@ def _best(measured: Sequence[Comparison], study: Study) -> str:
         for row in measured
         if row.table == first_table and row.differs != READS_TRUTH
     ]
-    column = [row for row in table if row.column == table[-1].column]
+    every = [row for row in table if row.column == table[-1].column]
+    blind = [row for row in every if row.differs == READS_NOTHING]
+    column = [row for row in every if row not in blind] or every
     first = next(iter(study.results.values()))
     measure = first.meanings[column[0].ours.name]
     sign = 1 if measure.better == "less" else -1
-    best = min(column, key=lambda row: sign * (row.ours.value or 0.0))
-    name = best.quantity.removesuffix(f", {best.column}")
+
+    def rank(row: Comparison) -> float:
+        return sign * (row.ours.value or 0.0)
+
+    best = min(column, key=rank)
     most = "least" if measure.better == "less" else "most"
     value = quantity(best.ours.value or 0.0, best.ours.unit, 0)
     if best.paper is not None:
         value += f", published {number(best.paper, best.ours.unit, 0)}"
+    if best.differs and best.differs != READS_NOTHING:
+        value += f" ({best.differs})"
     where = f" ({best.column})" if best.column else ""
-    return f"Of {len(column)} contenders, {name} has the {most} {inline(measure.title)}{where}: {value}."
+    told = f"Of {len(column)} contenders, {_named(best)} has the {most} {inline(measure.title)}{where}: {value}"
+    if not blind or blind == column:
+        return f"{told}."
+    rival = min(blind, key=rank)
+    without = quantity(rival.ours.value or 0.0, rival.ours.unit, 0)
+    return f"{told}; {_named(rival)}, which {READS_NOTHING}, has {without}."
+
+
+def _named(row: Comparison) -> str:
+    return row.quantity.removesuffix(f", {row.column}")
 
 
 def _furthest(compared: Sequence[Comparison]) -> str:

@@ -13,7 +13,7 @@ from gde.data.figure import Figure
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
-from gde.data.reward import READS_TRUTH
+from gde.data.reward import READS_NOTHING, READS_TRUTH
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
@@ -206,6 +206,9 @@ class RewardPredictionStudy:
             row = printed.get(label, Row(label, MAIN, {}))
             title = row.title
             differs = _differs(label, self._config.model)
+            blind = {one.contender for one in board if one.baseline}
+            if label in blind and label not in printed:
+                differs = READS_NOTHING
             found: dict[str, Measurement] = {}
             for domain in DOMAINS.values():
                 ours = self._found(measured, label, domain, is_judged=label in judged)

@@ -8,7 +8,7 @@ import pytest
 
 from gde.data.measure import Measure
 from gde.data.result import Measurement, Result
-from gde.data.reward import READS_TRUTH
+from gde.data.reward import READS_NOTHING, READS_TRUTH
 from gde.data.verdict import Verdict
 from gde.parts.reproduction import Comparison
 from gde.reporting.study import forest, opening
@@ -119,12 +119,14 @@ def test_among_reward_models_the_one_that_reads_the_truth_is_not_the_best(
     rows = [
         row(f"{name}, overall", value, paper, column="overall", differs=differs)
         for name, value, paper, differs in (
-            ("oracle", 0.0, None, READS_TRUTH), ("factory", 0.3, 0.25, ""), ("clock", 0.6, None, "")
+            ("oracle", 0.0, None, READS_TRUTH), ("factory", 0.3, 0.25, "by rules"), ("judge", 0.6, None, ""),
+            ("clock", 0.2, None, READS_NOTHING), ("words", 0.1, None, READS_NOTHING),
         )
     ]  # fmt: skip
     study = of(*(replace(one, ours=replace(one.ours, n=9)) for one in rows), results={"rb": contended})  # fmt: skip
     assert said(study) == (
-        "Of 2 contenders, factory has the least EPIC distance (overall): 30 %, published 25."
+        "Of 2 contenders, factory has the least EPIC distance (overall): 30 %, published 25 (by rules);"
+        " words, which reads no observation, has 10 %."
     )
     assert "gpt-oss" not in opening(study).subject
 
