@@ -95,14 +95,19 @@ def read_domain(text: str) -> Domain:
         PddlError: the text is none, or says more.
     """
     sections = parse(text, SECTIONS)
-    predicates = {}
+    predicates: dict[str, int] = {}
     for each in sections[":predicates"][0].inner:
-        predicates[str(each[0])] = len(typed(each, 1))
+        name = str(each[0])
+        if name in predicates:
+            raise each.refused(f"one predicate {name}")
+        predicates[name] = len(typed(each, 1))
     operators: dict[str, Operator] = {}
     moved: set[str] = set()
     costs: set[float] = set()
     for each in sections[":action"]:
         name, operator, kinds, cost = _read_action(each)
+        if name in operators:
+            raise each.refused(f"one action {name}")
         operators[name] = operator
         moved.update(kinds)
         costs.add(cost)
@@ -132,6 +137,8 @@ def _read_action(
 
     def ours(atom: Expression) -> Atom:
         predicate, *arguments = words(atom)
+        if any(each.startswith("?") and each not in blocks for each in arguments):
+            raise atom.refused(f"variables of the parameters {' '.join(blocks)}")
         return (predicate, *(blocks.get(each, each) for each in arguments))
 
     needs, adds, removes = set(), set(), set()

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from gde.data.goals import Goals
 from gde.data.json import Json
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
-from gde.errors import ConfigError, GdeError
+from gde.errors import GdeError
 from gde.foreign import Account
 from gde_plugins.blocksworld.arrangement import Action, Below, held, successors, towers
 from gde_plugins.blocksworld.config import BlocksworldConfig
+from gde_plugins.blocksworld.pddl import PddlError
 from gde_plugins.blocksworld.planning import Planner
 from gde_plugins.blocksworld.problem import Problem, facts, write_pddl
 from gde_plugins.blocksworld.problems import (
@@ -48,9 +49,9 @@ class BlocksworldEnvironment:
         unread: list[tuple[str, str]] = []
         for each in self._listed:
             try:
-                each.read()
-            except ConfigError as error:
-                unread.append((str(error).rpartition(": ")[2], each.name))
+                each.parsed()
+            except PddlError as error:
+                unread.append((str(error), f"{each.name}:{error.line}"))
         n_read = len(self._listed) - len(unread)
         return [*Account(n_read, unread).told("env.problems")]
 

@@ -43,13 +43,22 @@ class Listed:
         """Read the problem.
 
         Raises:
-            GdeError: the file cannot be read, or holds none.
+            ConfigError: the file cannot be read, or holds none.
         """
-        text = self.file.text(errors="replace")
         try:
-            return read_pddl(text, self.name.removesuffix(".pddl"), self.terms)
+            return self.parsed()
         except PddlError as error:
             raise self.file.refused(str(error), error.line) from error
+
+    def parsed(self) -> Problem:
+        """Read the problem.
+
+        Raises:
+            ConfigError: the file cannot be read.
+            PddlError: it holds no problem.
+        """
+        text = self.file.text(errors="replace")
+        return read_pddl(text, self.name.removesuffix(".pddl"), self.terms)
 
     @property
     def digest(self) -> str:

@@ -83,4 +83,5 @@ def test_an_environment_is_checked_without_a_run(gde: Gde, tmp_path: Path) -> No
     (remark,) = told["remarks"]
     assert (told["environment"], told["worlds"]) == ("blocksworld", 2)
     assert remark.startswith("env.problems: read 1, left out 1: 1 wanted atoms")
+    assert remark.endswith(" (odd.pddl:2)")
     assert gde("check").returncode == 2

@@ -12,7 +12,7 @@ Fact = tuple[str, ...]
 
 
 def read(text: str) -> Any:
-    text = re.sub(r";[^\n]*", "", text.lower())
+    text = re.sub(r";[^\n]*", "", text.lower().removeprefix("\ufeff"))
     stack: list[list[Any]] = [[]]
     for token in re.findall(r"[()]|[^\s()]+", text):
         if token == "(":
@@ -125,14 +125,16 @@ class Task:
             case _:
                 yield True, (what[0], *(names.get(each, each) for each in what[1:]))
 
-    def after(self, facts: frozenset[Fact]) -> Iterator[frozenset[Fact]]:
+    def after(self, facts: frozenset[Fact]) -> Iterator[tuple[Fact, frozenset[Fact]]]:
+        """The arguments of each possible action, and what holds after it."""
         for action in self.actions:
             for names in self.bindings(action.get(":parameters", [])):
                 if not self.holds(action.get(":precondition", []), facts, names):
                     continue
                 told = [*self.effects(action.get(":effect", []), facts, names)]
                 removed = {fact for adds, fact in told if not adds}
-                yield (facts - removed) | {fact for adds, fact in told if adds}
+                added = {fact for adds, fact in told if adds}
+                yield (*names.values(),), (facts - removed) | added
 
     def steps(self) -> int | None:
         """The length of a shortest plan; None if there is none."""
@@ -142,7 +144,7 @@ class Task:
             facts, steps = queue.popleft()
             if self.holds(self.goal, facts, {}):
                 return steps
-            for after in self.after(facts):
+            for _, after in self.after(facts):
                 if after not in seen:
                     seen.add(after)
                     queue.append((after, steps + 1))

@@ -4,10 +4,11 @@ The forms are made here, and their meaning is found by a planner that shares not
 with the plugin.
 """
 
-import os
+import math
 import random
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice, pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,6 @@ from gde.errors import ConfigError, GdeError
 from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
 
-N_FORMS = int(os.environ.get("GDE_PDDL_FORMS", "150"))
-N_DAMAGED = int(os.environ.get("GDE_FUZZ", "300"))
 DOMAIN = """(define (domain blocks) ; four operators
  (:requirements :strips)
  (:predicates (on ?x ?y) (ontable ?x) (clear ?x) (handempty) (holding ?x))
@@ -33,14 +32,60 @@ DOMAIN = """(define (domain blocks) ; four operators
   :effect (and (not (holding ?x)) (not (clear ?y)) (clear ?x) (handempty) (on ?x ?y)))
  (:action unstack :parameters (?x ?y)
   :precondition (and (on ?x ?y) (clear ?x) (handempty))
-  :effect (and (holding ?x) (clear ?y) (not (clear ?x)) (not (handempty)) (not (on ?x ?y)))))
+  :effect (and (holding ?x) (clear ?y) (not (clear ?x)) (not (handempty)) (not (on ?x ?y))))
+)
 """
 PROBLEM = """(define (problem p) (:domain blocks)
- (:objects a b c)
- (:init (handempty) (ontable a) (on b a) (clear b) (ontable c) (clear c))
+ (:objects BLOCKS)
+ (:init START)
  (:goal (and GOAL)))
 """
+OTHER_WORDS = {
+    "on": "craves",
+    "ontable": "planet",
+    "clear": "province",
+    "holding": "pain",
+    "handempty": "harmony",
+    "unstack": "feast",
+    "a": "1",
+    "b": "2_x",
+    "c": "Y-3",
+}
 Files = tuple[str, str]
+
+
+def random_problem(rng: random.Random) -> Files:
+    """Towers of two to four blocks, and a goal that may be none."""
+    blocks = "abcd"[: rng.choice((2, 3, 3, 3, 4))]
+    towers: list[str] = []
+    for block in rng.sample(blocks, len(blocks)):
+        place = rng.randrange(len(towers) + 1)
+        towers[place : place + 1] = ["".join([*towers[place : place + 1], block])]
+    hand = towers.pop() if len(towers) > 1 and len(towers[-1]) == 1 else ""
+    if rng.random() < 0.7 and hand:
+        towers.append(hand)
+        hand = ""
+    facts = [f"(holding {hand})" if hand else "(handempty)"]
+    for tower in towers:
+        facts += [f"(ontable {tower[0]})", f"(clear {tower[-1]})"]
+        facts += [f"(on {upper} {lower})" for lower, upper in pairwise(tower)]
+    asked = [f"(on {' '.join(pair)})" for pair in permutations(blocks, 2)]
+    asked += [f"({word} {block})" for word in ("ontable", "clear") for block in blocks]
+    goal = rng.sample([*asked, "(handempty)"], rng.randint(1, 3))
+    told = PROBLEM.replace("BLOCKS", " ".join(blocks))
+    return DOMAIN, told.replace("START", " ".join(facts)).replace(
+        "GOAL", " ".join(goal)
+    )
+
+
+PLAIN = (
+    DOMAIN,
+    PROBLEM.replace("BLOCKS", "a b c")
+    .replace(
+        "START", "(handempty) (ontable a) (on b a) (clear b) (ontable c) (clear c)"
+    )
+    .replace("GOAL", "(on a b)"),
+)
 
 
 def swap(old: str, new: str, place: int = 0) -> Callable[[Files], Files]:
@@ -56,14 +101,12 @@ def swap(old: str, new: str, place: int = 0) -> Callable[[Files], Files]:
 
 def typed(files: Files) -> Files:
     domain, problem = files
+    if "(:types" in domain:
+        return files
     domain = domain.replace("(:predicates", "(:types block)\n (:predicates")
-    domain = domain.replace("(?x)\n", "(?x - block)\n").replace(
-        "(?x ?y)\n  ", "(?x ?y - block)\n  "
-    )
-    domain, problem = (
-        text.replace("a b c)", "a b c - block)") for text in (domain, problem)
-    )
-    return domain, problem
+    domain = re.sub(r":parameters \(([^)]*)\)", r":parameters (\1 - block)", domain)
+    given = re.compile(r"(\(:(?:objects|constants)[^)]*)\)")
+    return given.sub(r"\1 - block)", domain), given.sub(r"\1 - block)", problem)
 
 
 def constants(files: Files) -> Files:
@@ -77,39 +120,88 @@ def constants(files: Files) -> Files:
 
 
 def priced(*costs: int) -> Callable[[Files], Files]:
+    """A metric, and the costs of the four operators or of none."""
+
     def changed(files: Files) -> Files:
         domain, problem = files
-        left = iter(costs)
-        parts = domain.split(":effect (and ")
-        priced = [f"(increase (total-cost) {next(left)}) {each}" for each in parts[1:]]
-        domain = ":effect (and ".join([parts[0], *priced])
+        if ":metric" in problem:
+            return files
+        first, *effects = domain.split(":effect (and ")
+        dear = [f"(increase (total-cost) {cost}) " for cost in costs] or [""] * 4
+        effects = [cost + effect for cost, effect in zip(dear, effects, strict=True)]
+        domain = ":effect (and ".join([first, *effects])
         domain = domain.replace(
-            "(:predicates", "(:functions (total-cost) - number) (:predicates"
+            "(:action pick-up",
+            "(:functions (total-cost) - number)\n (:action pick-up",
         )
         problem = problem.replace("(:init", "(:init (= (total-cost) 0)")
-        return domain, problem.replace(
-            "(:goal", "(:metric minimize (total-cost)) (:goal"
-        )
+        return domain, f"{problem.rstrip()[:-1]} (:metric minimize (total-cost)))"
 
     return changed
 
 
+def each(change: Callable[[str], str]) -> Callable[[Files], Files]:
+    """Change both texts."""
+    return lambda files: (change(files[0]), change(files[1]))
+
+
+def in_turn(*changes: Callable[[Files], Files]) -> Callable[[Files], Files]:
+    def changed(files: Files) -> Files:
+        for change in changes:
+            files = change(files)
+        return files
+
+    return changed
+
+
+def renamed(text: str) -> str:
+    return re.sub(
+        r"(?<![\w:?-])[\w-]+", lambda word: OTHER_WORDS.get(word[0], word[0]), text
+    )
+
+
 READ: dict[str, Callable[[Files], Files]] = {
-    "typed": typed,
-    "uniform costs": priced(1, 1, 1, 1),
-    "crlf": lambda files: (files[0].replace("\n", "\r\n"), files[1]),
-    "an unused predicate": swap("(:predicates", "(:predicates (handfull) (size ?x)"),
-    "an idle fact": lambda files: swap("(:init", "(:init (size a)", 1)(
-        swap("(:predicates", "(:predicates (size ?x)")(files)
-    ),
     "constants": constants,
+    "typed": typed,
+    "a hierarchy": in_turn(
+        typed, swap("(:types block)", "(:types block - thing thing)")
+    ),
+    "uniform costs": priced(1, 1, 1, 1),
+    "costs of the metric alone": priced(),
+    "an unused predicate": swap("(:predicates", "(:predicates (handfull) (near ?x ?y)"),
+    "an idle fact": in_turn(
+        swap("(:predicates", "(:predicates (size ?x)"),
+        swap("(:init", "(:init (size a)", 1),
+    ),
     "different blocks": swap("?x) (clear ?y))", "?x) (clear ?y) (not (= ?x ?y)))"),
-    "a comment": swap("(:goal", "; gelöst\n (:goal", 1),
-    "upper case": swap("handempty", "HandEmpty"),
     "an and of one": swap("(and (holding ?x))", "(holding ?x)"),
-    "nested and": swap("(:goal (and", "(:goal (and (and (clear b))", 1),
+    "nested and": swap("(:goal (and", "(:goal (and (and) (and (clear a))", 1),
+    "a fact twice": lambda files: (
+        files[0],
+        re.sub(r":init (\([^()]*\))", r":init \1 \1", files[1]),
+    ),
+    "requirements without use": swap("(:requirements :strips", "(:requirements :adl"),
+    "no requirements": swap(" (:requirements :strips)\n", ""),
+    "another order": swap("(on ?x ?y) (clear ?x) (hand", "(clear ?x) (on ?x ?y) (hand"),
+    "the effect first": lambda files: (
+        re.sub(r"(:precondition .*)\n *(:effect .*)\)", r"\2\n  \1)", files[0]),
+        files[1],
+    ),
 }
 """Forms with the meaning of the four operators."""
+LOOKS: dict[str, Callable[[Files], Files]] = {
+    "other words": each(renamed),
+    "upper case": each(str.upper),
+    "mixed case": swap("handempty", "HandEmpty"),
+    "a line": each(lambda text: re.sub(r";.*|\s+", " ", text)),
+    "close words": each(
+        lambda text: re.sub(r"\s*([()])\s*", r"\1", re.sub(";.*", "", text))
+    ),
+    "tabs and comments": each(lambda text: text.replace("\n", " ; gelöst :) (\n\t")),
+    "crlf": each(lambda text: text.replace("\n", "\r\n")),
+    "a mark": each(lambda text: f"\ufeff{text}"),
+}
+"""The same forms in other letters."""
 REFUSED: dict[str, Callable[[Files], Files]] = {
     "a negative precondition": swap(
         "(ontable ?x) (hand", "(not (on ?x ?x)) (ontable ?x) (hand"
@@ -120,17 +212,41 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
     "a block that is itself": swap(
         "(ontable ?x) (hand", "(not (= ?x ?x)) (ontable ?x) (hand"
     ),
-    "a heavy block": lambda files: swap("(:init", "(:init (heavy a)", 1)(
-        swap("(clear ?x) (ontable ?x)", "(not (heavy ?x)) (clear ?x) (ontable ?x)")(
-            swap("(:predicates", "(:predicates (heavy ?x)")(files)
-        )
+    "a heavy block": in_turn(
+        swap("(:init", "(:init (heavy a)", 1),
+        swap("(clear ?x) (ontable ?x)", "(not (heavy ?x)) (clear ?x) (ontable ?x)"),
+        swap("(:predicates", "(:predicates (heavy ?x)"),
     ),
-    "another precondition": lambda files: swap("(:init", "(:init (light a)", 1)(
-        swap("(clear ?x) (ontable ?x)", "(light ?x) (clear ?x) (ontable ?x)")(
-            swap("(:predicates", "(:predicates (light ?x)")(files)
-        )
+    "another precondition": in_turn(
+        swap("(:init", "(:init (light a)", 1),
+        swap("(clear ?x) (ontable ?x)", "(light ?x) (clear ?x) (ontable ?x)"),
+        swap("(:predicates", "(:predicates (light ?x)"),
     ),
+    "a missing effect": swap("(clear ?y) (not (clear ?x))", "(not (clear ?x))"),
+    "an effect and its contrary": swap(
+        "(handempty) (ontable ?x)", "(holding ?x) (handempty) (ontable ?x)"
+    ),
+    "equal blocks": swap("(clear ?y))", "(clear ?y) (= ?x ?y))"),
+    "a free variable": in_turn(
+        swap("stack :parameters (?x ?y", "stack :parameters (?x"),
+        each(lambda text: text.replace("?y", "?1")),
+    ),
+    "a predicate twice": swap("(:predicates (on", "(:predicates (on ?x) (on"),
+    "an action twice": swap(
+        "action pick-up", "action stack :effect (handempty))\n (:action pick-up"
+    ),
+    "two definitions": each(lambda text: f"{text}(define (problem q))"),
     "other costs": priced(1, 2, 1, 1),
+    "an action without costs": priced(1, 1, 1, 0),
+    "a negative cost": priced(-1, -1, -1, -1),
+    "less than before": swap(
+        ":effect (and (not (ontable",
+        ":effect (and (decrease (total-cost) 1) (not (ontable",
+    ),
+    "a condition on numbers": swap(
+        "(and (holding ?x) (clear ?y)",
+        "(and (> (total-cost) 3) (holding ?x) (clear ?y)",
+    ),
     "costs by block": swap(
         ":effect (and (not (ontable",
         ":effect (and (increase (total-cost) (weight ?x)) (not (ontable",
@@ -141,9 +257,9 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
     "either in a parameter": swap(
         ":parameters (?x)", ":parameters (?x - (either a b))"
     ),
-    "types that differ": lambda files: swap(
-        "a b c - block", "a b - block c - table", 1
-    )(typed(files)),
+    "types that differ": swap(
+        "pick-up :parameters (?x", "pick-up :parameters (?x - crate"
+    ),
     "a derived predicate": swap(
         "(:action stack", "(:derived (on ?x ?y) (clear ?x)) (:action stack"
     ),
@@ -162,97 +278,100 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
         "(:goal (and", "(:goal (and (imply (clear a) (clear b))", 1
     ),
     "a preference": swap("(:goal (and", "(:goal (and (preference p (clear a))", 1),
-    "an idle goal": lambda files: swap("(:goal (and", "(:goal (and (size a)", 1)(
-        swap("(:predicates", "(:predicates (size ?x)")(files)
+    "an idle goal": in_turn(
+        swap("(:goal (and", "(:goal (and (size a)", 1),
+        swap("(:predicates", "(:predicates (size ?x)"),
     ),
     "not in init": swap("(:init", "(:init (not (clear a))", 1),
     "a timed fact": swap("(:init", "(:init (at 5 (clear a))", 1),
     "a number in init": swap("(:init", "(:init (= (weight a) 3)", 1),
     "either in an object": swap("a b c)", "a b c - (either block thing))", 1),
     "another metric": swap("(:goal", "(:metric maximize (total-cost)) (:goal", 1),
+    "an unknown block": swap("(:goal (and", "(:goal (and (clear z)", 1),
+    "too few blocks": swap("(:goal (and", "(:goal (and (on a)", 1),
     "constraints": swap("(:goal", "(:constraints (always (clear a))) (:goal", 1),
 }
 """Forms with another meaning."""
-GOALS = (
-    *("(on a b)", "(on b c) (on c a)", "(ontable b)", "(on a b) (on b a)", "(clear a)"),
-    *("(on c b) (clear c)", "(on a c) (on b c)", "(handempty) (on a b)"),
-)
 
 
 def forms(seed: int) -> Iterator[tuple[Files, bool]]:
     """Files of several forms at once, and whether one of them has another meaning."""
     rng = random.Random(seed)
     while True:
-        files = (DOMAIN, PROBLEM.replace("GOAL", rng.choice(GOALS)))
-        chosen = rng.sample(sorted(READ), rng.randint(0, 3))
-        before = files
-        for name in chosen:
+        files = random_problem(rng)
+        for name in rng.sample(sorted(READ), rng.randint(0, 3)):
             files = READ[name](files)
+        before = files
         is_other = rng.random() < 0.5
         if is_other:
-            before = files
             files = REFUSED[rng.choice(sorted(REFUSED))](files)
         # A form may find nothing to change after another.
-        if not is_other or files != before:
-            yield files, is_other
+        if is_other and files == before:
+            continue
+        for name in LOOKS:
+            files = LOOKS[name](files) if rng.random() < 0.2 else files
+        yield files, is_other
 
 
-def played(files: Files, folder: Path) -> int | None:
-    """The length of a shortest plan by the plugin; None if it says that there is none."""
+def opened(files: Files, folder: Path) -> BlocksworldEnvironment:
     for name, text in zip(("d", "p"), files, strict=True):
         (folder / f"{name}.pddl").write_text(text, encoding="utf-8", newline="")
     world = BlocksworldEnvironment(BlocksworldConfig(problems=folder))
     world.reset(0)
-    value = world.optimum().value
-    assert value is not None
-    return None if value == -float("inf") else -int(value)
+    return world
 
 
-def test_forms_are_read_by_their_meaning_or_refused_by_name(tmp_path: Path) -> None:
-    made = forms(0)
-    for _ in range(N_FORMS):
-        files, is_other = next(made)
+def follow(world: BlocksworldEnvironment, task: Task) -> int | None:
+    """The steps of the demonstration, each of which the other planner allows too; None
+    where a proof says that there is none.
+    """
+    if world.optimum().value == -math.inf:
+        return None
+    facts = task.start
+    plan = world.demonstration()
+    shown = world.reset(0)
+    for action in plan:
+        after = [*task.after(facts)]
+        assert len(shown.actions or ()) == len({each for _, each in after})
+        blocks = tuple(word for word in action.split() if word in task.objects)
+        facts = dict(after)[blocks]
+        shown = world.step(action).observation
+    assert task.holds(task.goal, facts, {})
+    return len(plan)
+
+
+@pytest.mark.parametrize(
+    "n", [150, pytest.param(1500, marks=pytest.mark.extended)], ids=str
+)
+def test_forms_are_read_by_their_meaning_or_refused_by_name(
+    n: int, tmp_path: Path
+) -> None:
+    for files, is_other in islice(forms(n), n):
         try:
-            found = played(files, tmp_path)
+            world = opened(files, tmp_path)
         except GdeError as error:
             is_done = not is_other and Task(*files).steps() == 0
             wanted = "holds at first" if is_done else r"[dp]\.pddl:\d+: wanted"
             assert re.search(wanted, str(error))
             assert is_other or is_done
         else:
-            assert found == Task(*files).steps()
+            task = Task(*files)
+            assert follow(world, task) == task.steps()
+
+
+@pytest.mark.parametrize("name", sorted(READ | LOOKS))
+def test_a_form_changes_nothing(name: str, tmp_path: Path) -> None:
+    files = (READ | LOOKS)[name](PLAIN)
+    assert files != PLAIN
+    assert follow(opened(files, tmp_path), Task(*files)) == 4
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_another_meaning_is_named(name: str, tmp_path: Path) -> None:
-    files = (DOMAIN, PROBLEM.replace("GOAL", "(on a b)"))
-    if "types" in name:
-        files = typed(files)
-    changed = REFUSED[name](files)
+    files = REFUSED[name](PLAIN)
+    assert files != PLAIN
     with pytest.raises(ConfigError, match=r"[dp]\.pddl:\d+: wanted"):
-        played(changed, tmp_path)
-
-
-def test_damaged_files_are_refused_in_one_line(tmp_path: Path) -> None:
-    rng = random.Random(0)
-    made = forms(1)
-    for _ in range(N_DAMAGED):
-        (domain, problem), _ = next(made)
-        texts = [bytearray(domain.encode()), bytearray(problem.encode())]
-        for text in texts:
-            for _ in range(rng.randint(0, 4)):
-                place = rng.randrange(len(text))
-                end = place + rng.choice((1, 1, 1, 30))
-                text[place:end] = rng.choice(
-                    (b"", b"(", b")", b"not ", b"\xff", b"-", b" ")
-                )
-        for name, text in zip(("d", "p"), texts, strict=True):
-            (tmp_path / f"{name}.pddl").write_bytes(text)
-        try:
-            world = BlocksworldEnvironment(BlocksworldConfig(problems=tmp_path))
-            world.reset(0)
-        except GdeError as error:
-            assert "\n" not in str(error)
+        opened(files, tmp_path)
 
 
 def test_a_domain_is_told_by_its_content(tmp_path: Path) -> None:
@@ -260,10 +379,10 @@ def test_a_domain_is_told_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "generated_domain.pddl").write_text(DOMAIN, encoding="utf-8")
     for name, encoding in (("one", "utf-16"), ("two", "utf-8-sig")):
         (tmp_path / "instances" / f"{name}.pddl").write_text(
-            PROBLEM.replace("GOAL", "(on a b)"), encoding=encoding
+            PLAIN[1], encoding=encoding
         )
     (tmp_path / "instances" / "three.pddl").write_bytes(
-        ("; número\n" + PROBLEM.replace("GOAL", "(on a b)")).encode("latin-1")
+        ("; número\n" + PLAIN[1]).encode("latin-1")
     )
     world = BlocksworldEnvironment(BlocksworldConfig(problems=tmp_path))
     assert len(world.worlds()) == 3
