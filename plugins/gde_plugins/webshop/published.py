@@ -20,7 +20,7 @@ LeftOut = list[tuple[str, str]]
 PRODUCTS = "items_shuffle*.json"
 ATTRIBUTES = "items_ins_v2*.json"
 WISHES = "items_human_ins.json"
-NO_PRICE, NO_TAG = 100.0, "$100.0"
+NO_PRICE = 100.0
 """Price of a product without one, in dollars, as in the released code."""
 ID_LENGTH = 10
 """Rows with longer ids are left out, as in the released code."""
@@ -86,16 +86,16 @@ def published_catalogue(folder: str | Path) -> Catalogue:
         ConfigError: a file is missing, cut off, or something else.
     """
     folder = Path(folder)
-    products, no_products = _products(folder)
+    products, no_products, unpriced = _products(folder)
     goals, no_goals = _goals(_read(folder, WISHES, dict), products)
     remarks = [
         *Account(len(products), no_products).told(f"{PRODUCTS}, products"),
         *Account(len(goals), no_goals).told(f"{WISHES}, wishes"),
     ]
-    n_unpriced = sum(product.price_tag == NO_TAG for product in products.values())
-    if n_unpriced:
+    if unpriced:
+        n = len(unpriced)
         remarks.append(
-            f"{PRODUCTS}: {n_unpriced} products without a price cost {NO_TAG}"
+            f"{PRODUCTS}: without a price, so ${NO_PRICE}: {n} ({unpriced[0]})"
         )
     if not goals:
         told = "; ".join([f"of the products of {folder}, got none", *remarks])
@@ -104,11 +104,12 @@ def published_catalogue(folder: str | Path) -> Catalogue:
     return Catalogue(products=products, goals=tuple(goals), remarks=tuple(remarks))
 
 
-def _products(folder: Path) -> tuple[dict[str, Product], LeftOut]:
-    """The products by id, and what is none."""
+def _products(folder: Path) -> tuple[dict[str, Product], LeftOut, list[str]]:
+    """The products by id, what is none, and those without a price."""
     tags = _read(folder, ATTRIBUTES, dict)
     products: dict[str, Product] = {}
     left_out: LeftOut = []
+    unpriced: list[str] = []
     for place, row in enumerate(_read(folder, PRODUCTS, list), start=1):
         id = row.get("asin") if isinstance(row, dict) else None
         if isinstance(id, str) and id in products:
@@ -123,7 +124,10 @@ def _products(folder: Path) -> tuple[dict[str, Product], LeftOut]:
             products[read.asin] = _product(read, found.attributes or [])
         except ValidationError as error:
             left_out.append((f"where {fault(error)}", str(id or f"number {place}")))
-    return products, left_out
+            continue
+        if not read.pricing:
+            unpriced.append(read.asin)
+    return products, left_out, unpriced
 
 
 def _goals(

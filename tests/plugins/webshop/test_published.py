@@ -88,6 +88,9 @@ def test_products_and_wishes_are_read(tmp_path: Path) -> None:
         goal.instruction
         == f"a lamp, please, and price lower than {goal.price:.2f} dollars"
     )
+    assert catalogue.remarks[-1] == (
+        "items_shuffle*.json: without a price, so $100.0: 1 (B03)"
+    )
     assert 20 < goal.price <= 50
     assert [catalogue.products[id].price_tag for id in ("B01", "B02")] == [
         "$12.5",
@@ -193,6 +196,7 @@ def test_data_that_cannot_be_used_are_refused(
         ({"pricing": "1,024"}, 1024),
         ({"pricing": " "}, 100),
         ({"pricing": "$5 to $10"}, 7.5),
+        ({"pricing": "$100.00"}, 100),
     ],
 )
 def test_a_price_may_lack_its_sign(
@@ -201,7 +205,11 @@ def test_a_price_may_lack_its_sign(
     data = write(tmp_path)
     rows = [product("B01", "Bright Desk Lamp", **told)]
     (data / "items_shuffle_1000.json").write_text(json.dumps(rows))
-    assert published_catalogue(data).products["B01"].price == price
+    catalogue = published_catalogue(data)
+    assert catalogue.products["B01"].price == price
+    # A price of as much as the default is one.
+    is_told = "without a price" in catalogue.remarks[-1]
+    assert is_told == (not told["pricing"].strip())
 
 
 @pytest.mark.parametrize(
