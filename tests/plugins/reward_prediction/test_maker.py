@@ -22,7 +22,13 @@ from gde_plugins.reward_prediction.building import (
     write_preferences,
 )
 from gde_plugins.reward_prediction.config import Recipe
-from gde_plugins.reward_prediction.domains import DOMAINS, Domain, find_domain, opened
+from gde_plugins.reward_prediction.domains import (
+    DOMAINS,
+    TASK_TYPES,
+    Domain,
+    find_domain,
+    opened,
+)
 from gde_plugins.reward_prediction.files import find_records
 from gde_plugins.reward_prediction.maker import Maker
 from gde_plugins.reward_prediction.published import ABLATIONS, TABLE_1
@@ -200,6 +206,33 @@ def test_worlds_that_a_variant_lists_are_for_the_tasks_of_that_variant(
     )
     assert (built.pairs, built.failures) == (4, ())
     assert len({file.read().goal for file in find_records(tmp_path / "out")}) == 4
+
+
+@pytest.mark.extended
+@pytest.mark.timeout(1800)
+def test_every_official_game_of_alfworld_gives_a_pair(tmp_path: Path) -> None:
+    """Generated games in a folder of the official form: two for each of two types."""
+    generation = pytest.importorskip("gde_plugins.text_worlds.alfworld.generation")
+    official = tmp_path / "json_2.1.1" / "valid_unseen"
+    shape = {"receptacles": 4, "objects": 2}
+    for seed in range(4):
+        task_type = TASK_TYPES[seed % 2]
+        made = generation.made_game(
+            tmp_path, {"seed": seed, "task_type": task_type, **shape}
+        )
+        trial = official / f"game-{seed}" / "trial"
+        trial.parent.mkdir(parents=True)
+        made.parent.rename(trial)
+    settings = {"data": str(tmp_path), "split": "valid_unseen"}
+    maker = Maker(find_domain("alfworld"), Recipe(), settings)
+    tasks = range(0, 3 * len(TASK_TYPES), len(TASK_TYPES))
+    try:
+        pairs = [maker.pair(index + kind) for kind in (0, 1) for index in tasks[:2]]
+        with pytest.raises(GdeError, match="task 12: it has no world left"):
+            maker.pair(tasks[2])
+    finally:
+        maker.close()
+    assert len({(pair.positive.goal, pair.positive.start) for pair in pairs}) == 4
 
 
 def test_a_domain_that_cannot_be_had_is_one_failure(tmp_path: Path) -> None:
