@@ -82,6 +82,20 @@ def test_an_optimal_agent_has_all_of_the_optimum_where_nothing_ends(
     assert found.share / optimal_share(drawn) == pytest.approx(1, abs=off)
 
 
+@pytest.mark.parametrize("shift", [-3.0, 5.0])
+def test_a_reward_of_every_turn_means_nothing_where_nothing_ends(shift: float) -> None:
+    world = ring(6, 0.2)
+    other = replace(world, reward=world.reward + shift)
+    drawn = played(world, 8, 12)
+    shifted = [replace(one, mdp=other) for one in drawn]
+    found, same = (
+        from_trajectories(each, rng=np.random.default_rng(0))
+        for each in (drawn, shifted)
+    )
+    assert found.share and same.share == pytest.approx(found.share, rel=1e-6)
+    assert optimal_share(shifted) == pytest.approx(optimal_share(drawn), rel=1e-6)
+
+
 def test_without_a_share_there_is_none_of_the_optimum() -> None:
     (one,) = episodes("random", mazes(1))
     measured = {
