@@ -83,7 +83,7 @@ def test_descendants_include_the_node() -> None:
 def test_a_variable_of_pgmpy_without_a_table() -> None:
     network = DiscreteBayesianNetwork([("A", "B")])
     network.add_cpds(TabularCPD("A", 2, [[0.5], [0.5]]))
-    with pytest.raises(ValueError, match="'B' has no table: add a TabularCPD"):
+    with pytest.raises(ValueError, match="No CPD associated with B"):
         from_pgmpy(network)
 
 
@@ -150,5 +150,5 @@ def test_states_of_parents_are_read_by_their_names() -> None:
 
     unlike = noticing(["left", "right"])
     unlike.get_cpds("D").state_names["S"] = ["left", "up"]
-    with pytest.raises(ValueError, match=r"table of 'D': wanted the states .* of 'S'"):
+    with pytest.raises(ValueError, match="state names of S doesn't match"):
         from_pgmpy(unlike)

@@ -12,37 +12,33 @@ def from_pgmpy(network: Any) -> Diagram:
 
     Names become strings. States become the numbers 0, 1, ... in the order of the
     variable's own table; the tables of its children are read by the states' names,
-    which pgmpy's own inference takes for places.
+    which pgmpy's own inference takes for places. Otherwise pgmpy's check decides.
 
     Raises:
-        ValueError: it is something else, a variable has no table, its parents disagree
-            with the edges or have other states there, or a table does not fit.
+        ValueError: it is something else, or pgmpy's `check_model` refuses it.
     """
-    if not hasattr(network, "get_cpds"):
+    if not hasattr(network, "check_model"):
         raise ValueError(f"wanted a network of pgmpy, got {network!r}")
-    tables = {variable: network.get_cpds(variable) for variable in network.nodes()}
-    for variable, table in tables.items():
-        if table is None or not hasattr(table, "values"):
-            raise ValueError(f"{variable!r} has no table: add a TabularCPD for it")
-        edges = [*network.predecessors(variable)]
-        if {*table.variables[1:]} != {*edges}:
-            raise ValueError(
-                f"table of {variable!r}: wanted the parents {edges}, got {table.variables[1:]}"
-            )
-    return Diagram(*(_node(table, tables) for table in tables.values()))
+    ordered = network.copy()
+    for table in ordered.get_cpds():
+        _order_states(table, ordered)
+    ordered.check_model()
+    return Diagram(*(_node(ordered.get_cpds(name)) for name in ordered.nodes()))
 
 
-def _node(table: Any, tables: dict[Any, Any]) -> Node:
-    values = table.values
+def _order_states(table: Any, network: Any) -> None:
+    """Give the states of parents the order of their own tables."""
     for axis, name in enumerate(table.variables):
-        own = tables[name].state_names[name]
+        parent = network.get_cpds(name)
         given = table.state_names[name]
-        if {*own} != {*given}:
-            raise ValueError(
-                f"table of {table.variable!r}: wanted the states {own} of {name!r}, got {given}"
-            )
-        values = values.take([given.index(state) for state in own], axis=axis)
+        own = given if parent is None else parent.state_names[name]
+        if {*own} == {*given}:
+            order = [given.index(state) for state in own]
+            table.values = table.values.take(order, axis=axis)
+            table.state_names[name] = own
 
+
+def _node(table: Any) -> Node:
     # pgmpy has the variable's own axis first.
-    own_axis_last = np.moveaxis(values, 0, -1)
+    own_axis_last = np.moveaxis(table.values, 0, -1)
     return chance(str(table.variable), own_axis_last, [*map(str, table.variables[1:])])
