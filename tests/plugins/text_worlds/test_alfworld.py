@@ -179,6 +179,12 @@ def test_solvable_games_are_listed_by_type(tmp_path: Path) -> None:
     )
     few = games(folder, TYPES[0]).names
     assert [name.split("/")[0] for name in few] == ["a", "c"]
+
+    again = official(tmp_path, "g") / "game.tw-pddl"
+    again.write_bytes((folder / "a" / "trial" / "game.tw-pddl").read_bytes())
+    assert games(folder, None).remarks[1:] == (
+        "valid_seen, trials with the game of another: 1 (g/trial)",
+    )
     with pytest.raises(GdeError, match=f"no solvable game in .* of {TYPES[3]}"):
         games(folder, TYPES[3])
 

@@ -74,13 +74,15 @@ def games(folder: Path, task_type: str | None) -> Listed:
     """Find the solvable games under a folder, in the order of names.
 
     A game's name has a digest of its content, so that a changed game is another world.
-    Trials without one are counted.
+    Trials without one are counted, and those with the game of another.
 
     Raises:
         GdeError: there is none, or a file is no game.
     """
     found: dict[str, Mapping[str, Any]] = {}
     left_out: list[tuple[str, str]] = []
+    digests: set[str] = set()
+    alike: list[str] = []
     # A trial has both files, or one of them.
     trials = {file.parent for name in (DATA, FILE) for file in folder.rglob(name)}
     for trial in sorted(trials):
@@ -98,11 +100,17 @@ def games(folder: Path, task_type: str | None) -> Listed:
         else:
             digest = sha256(game.path.read_bytes()).hexdigest()[:8]
             found[f"{name} {digest}"] = {"file": str(game.path), "id": name}
+            if digest in digests:
+                alike.append(name)
+            digests.add(digest)
 
-    told = tuple(Account(len(found), left_out).told(f"{folder.name}, trials"))
+    told = [*Account(len(found), left_out).told(f"{folder.name}, trials")]
+    if alike:
+        n = len(alike)
+        told.append(f"{folder.name}, trials with the game of another: {n} ({alike[0]})")
     if not found:
         wanted = "; ".join([task_type or "any type", *told])
         raise GdeError(
             f"alfworld: no solvable game in {folder}: wanted files TASK/TRIAL/{FILE} of {wanted}"
         )
-    return Listed(found, told)
+    return Listed(found, tuple(told))
