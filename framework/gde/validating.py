@@ -44,6 +44,7 @@ WANTED: Mapping[str, str] = {
     "list_type": "a list of values",
     "dict_type": "a table",
     "mapping_type": "a table",
+    "model_type": "an object",
     "sequence_str": "a list",
     "callable_type": "a function",
 }

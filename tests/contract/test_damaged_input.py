@@ -18,6 +18,7 @@ from gde_plugins.blocksworld.config import BlocksworldConfig
 from gde_plugins.blocksworld.environment import BlocksworldEnvironment
 from gde_plugins.exchange.judged_file import read_rows
 from gde_plugins.grid.generation.files import read_origins
+from gde_plugins.reward_prediction.files import find_records
 from gde_plugins.text_worlds.alfworld.files import games
 from gde_plugins.webshop.published import published_catalogue
 
@@ -53,6 +54,20 @@ PROBLEM = """(define (problem p) (:domain d) (:objects a b c)
 STEPS = """{"id": 1, "goal": "a lamp", "steps": [{"action": "go", "observation": "here"}]}
 {"id": 2, "goal": "a lamp", "start": "here", "action": "go", "observation": "there"}
 {"id": 2, "goal": "a lamp", "action": "go", "observation": "here"}"""
+TRAJECTORY = {
+    "goal_description": "a lamp",
+    "initial_observation": "here",
+    "world": {"rooms": 2},
+    "trajectory": [
+        {
+            "action": "go",
+            "observation": "there",
+            "reward": {"raw": 0, "shaped": 0.5, "is_expert": True},
+            "admissible": [0],
+        }
+    ],
+    "actions": ["go"],
+}
 CSV = """env_name,seed,env_description,initial_state,action_sequence,target_state,error
 BabyAI-GoToObj-v0,1,"a, room","((3, 4), 3)","left, forward","((2, 4), 2)",
 BabyAI-GoToObj-v0,2,"a, room","((6, 2), 0)",right,"((6, 2), 1)",None
@@ -70,6 +85,11 @@ def rows(folder: Path) -> None:
     world = QuestionEnvironment("predict", config)
     for seed in range(len(world.worlds())):
         world.reset(seed)
+
+
+def trajectories(folder: Path) -> None:
+    for one in find_records(folder):
+        one.read()
 
 
 READERS: dict[str, tuple[dict[str, str], Callable[[Path], object]]] = {
@@ -100,6 +120,7 @@ READERS: dict[str, tuple[dict[str, str], Callable[[Path], object]]] = {
         {"rows": STEPS},
         lambda folder: read_rows(folder / "rows"),
     ),
+    "trajectories": ({"positive.json": json.dumps(TRAJECTORY)}, trajectories),
     "blocksworld": ({"domain.pddl": DOMAIN, "problem.pddl": PROBLEM}, blocks),
     "babybench": ({"rows.csv": CSV}, rows),
     "alfworld": (

@@ -25,8 +25,8 @@ from pydantic import (
 from gde.data import transcript
 from gde.data.json import Json
 from gde.data.origin import origins
-from gde.errors import GdeError
 from gde.files import replacing
+from gde.foreign import ForeignFile, fault
 
 Side = Literal["positive", "negative"]
 
@@ -189,18 +189,13 @@ class Recorded:
         """The trajectory.
 
         Raises:
-            GdeError: the file cannot be read, is cut off, or holds something else.
+            ConfigError: the file cannot be read, is cut off, or holds something else.
         """
+        file = ForeignFile("trajectory", self.path)
         try:
-            found = _Trajectory.model_validate_json(self.path.read_bytes())
-        except OSError as error:
-            raise GdeError(f"trajectory {self.path}: {error.strerror}") from error
+            found = _Trajectory.model_validate(file.json())
         except ValidationError as error:
-            problem = error.errors()[0]
-            where = ".".join(map(str, problem["loc"])) or "the file"
-            raise GdeError(
-                f"trajectory {self.path}: {where}: {problem['msg']}"
-            ) from error
+            raise file.refused(fault(error)) from error
         return Record(
             goal=found.goal_description,
             start=found.initial_observation,
