@@ -21,6 +21,7 @@ from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Choice
 from gde.errors import ConfigError, UnknownName
+from gde.foreign import ForeignFile
 from gde.validating import Text, explained, marked
 
 ConfigT = TypeVar("ConfigT")
@@ -67,13 +68,13 @@ def read_toml(path: Path, title: str = "plan") -> dict[str, Any]:
     Raises:
         ConfigError: the file cannot be read or is not TOML.
     """
+    file = ForeignFile(title, path)
+    text = file.text()
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{title} {path}: {error.strerror or error}") from error
+        read = tomllib.loads(text)
     # A number of too many digits is a ValueError like the others.
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{title} {path} is no TOML: {error}") from error
+        raise file.refused(f"wanted TOML, got {error}") from error
     tables: dict[str, Any] = marked(read)
     return tables
 

@@ -118,7 +118,7 @@ def test_settings_hold_for_every_run_that_says_nothing_else(file: Path) -> None:
         ("parts = 7", r"wanted \[parts\.PART\] with fields"),
         ("parts.model = 7", r"wanted \[parts\.PART\] with fields"),
         ("trusted_folders = 7", "trusted_folders: wanted"),
-        ("this is no toml", r"settings .*settings\.toml is no TOML"),
+        ("this is no toml", r"settings: .*settings\.toml: wanted TOML, got"),
     ],
 )
 def test_wrong_settings_are_refused_in_a_line(

@@ -138,7 +138,7 @@ def test_the_hash_sees_what_changes_results_and_nothing_else(
             f"env.use='grid'\nagent.use='x'\nrun.seed='{'7' * 10_000}'",
             r"run\.seed: wanted a whole number of fewer digits",
         ),
-        ("this is no toml", "plan .*plan.toml is no TOML: "),
+        ("this is no toml", r"plan: .*plan\.toml: wanted TOML, got "),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, message: str, tmp_path: Path) -> None:
@@ -146,6 +146,16 @@ def test_what_is_no_plan_is_refused(text: str, message: str, tmp_path: Path) -> 
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_plan(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_plan_of_another_editor_is_read(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    text = "env.use='grid'\r\nagent.use='random' # gelöst"
+    path.write_text(text, encoding="utf-8")
+    wanted = read_plan(path)
+    path.write_text(text, encoding=encoding)
+    assert read_plan(path) == wanted
 
 
 def test_unknown_tables_and_fields_suggest_near_ones(tmp_path: Path) -> None:
