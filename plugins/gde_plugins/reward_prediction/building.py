@@ -11,13 +11,15 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from gde.data.json import Json
 from gde.errors import ConfigError, GdeError
 from gde.files import replacing
+from gde.foreign import ForeignFile
 from gde.parts.executor import Executor
 from gde.seeding import generator
 from gde_plugins.reward_prediction.config import Recipe
@@ -214,17 +216,11 @@ def check_recipe(order: Order) -> bool:
 def _read_recipe(path: Path) -> dict[str, Json]:
     # Without its recipe nobody knows how the pairs of a folder were made, so a broken
     # one is not replaced.
+    file = ForeignFile("--out", path)
     try:
-        recipe = json.loads(path.read_bytes())
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-    except ValueError:  # no JSON, or bytes that are no text
-        problem = "is not valid JSON"
-    else:
-        if isinstance(recipe, dict):
-            return recipe
-        problem = "is not a JSON object"
-    raise ConfigError(f"--out: {path} {problem}: restore it or name another folder")
+        return file.valid(TypeAdapter(dict[str, Any]), file.json())
+    except ConfigError as error:
+        raise ConfigError(f"{error}: restore it or name another folder") from error
 
 
 PER_TASK = 10

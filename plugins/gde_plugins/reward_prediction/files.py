@@ -15,7 +15,6 @@ from typing import Any, Literal, Self
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     ValidationError,
     field_validator,
@@ -142,7 +141,6 @@ class _Reward(BaseModel):
 
 
 class _Step(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     action: str
     observation: str
     reward: _Reward
@@ -156,7 +154,6 @@ class _Step(BaseModel):
 
 
 class _Trajectory(BaseModel):
-    model_config = ConfigDict(extra="ignore")
     goal_description: str = Field(min_length=1)
     trajectory: list[_Step] = Field(min_length=1)
     initial_observation: str = ""

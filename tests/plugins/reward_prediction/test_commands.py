@@ -147,12 +147,12 @@ def test_a_build_goes_on_with_the_same_recipe_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", "is not valid JSON"),
-        (b'{"seed": 0,', "is not valid JSON"),
-        (b"\xff\xfe\xff", "is not valid JSON"),
-        (b"[]", "is not a JSON object"),
-        (b"null", "is not a JSON object"),
-        (None, "cannot be read: Is a directory"),
+        (b"", ":1: wanted JSON, got Expecting value, column 1"),
+        (b'{"seed": 0,', ":1: wanted JSON, got Expecting property name"),
+        (b"\xff\xfe\xff", ":1: wanted text in UTF-8, got byte 0xff: save it as UTF-8"),
+        (b"[]", ": the record: wanted a table, got []"),
+        (b"null", ": the record: wanted a table, got None"),
+        (None, ": wanted a file, got Is a directory"),
     ],
 )
 def test_a_broken_recipe_is_one_line_and_is_kept(
@@ -165,7 +165,8 @@ def test_a_broken_recipe_is_one_line_and_is_kept(
     else:
         path.write_bytes(content)
     message = refused(tmp_path, *SMALL)
-    assert message == f"--out: {path} {problem}: restore it or name another folder"
+    assert message.startswith(f"--out: {path}{problem}")
+    assert message.endswith(": restore it or name another folder")
     assert [*tmp_path.rglob("*")] == [path.parent, path]
 
 
