@@ -11,7 +11,6 @@ from gde_plugins.blocksworld.pddl import (
     PddlError,
     parse,
     typed,
-    words,
 )
 
 Atom = tuple[str, ...]
@@ -136,7 +135,7 @@ def _read_action(
     blocks = {block: f"?{number}" for number, block in enumerate(kinds)}
 
     def ours(atom: Expression) -> Atom:
-        predicate, *arguments = words(atom)
+        predicate, *arguments = map(str, atom)
         if any(each.startswith("?") and each not in blocks for each in arguments):
             raise atom.refused(f"variables of the parameters {' '.join(blocks)}")
         return (predicate, *(blocks.get(each, each) for each in arguments))
@@ -203,7 +202,7 @@ def conjuncts(expression: Expression) -> Iterator[Expression]:
 
 
 def affirmed(atom: Expression, wanted: str = CONDITION) -> Expression:
-    """Return an atom.
+    """Return an atom, which has no parentheses in it.
 
     Raises:
         PddlError: it is a condition of another form.

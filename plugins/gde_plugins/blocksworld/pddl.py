@@ -114,20 +114,6 @@ def _tree(text: str) -> Expression:
     return stack[0]
 
 
-def words(expression: Expression) -> tuple[str, ...]:
-    """Return the words of a flat list.
-
-    Raises:
-        PddlError: the expression is no flat list.
-    """
-    found = []
-    for word in expression:
-        if not isinstance(word, str):
-            raise expression.refused("words without parentheses")
-        found.append(word)
-    return tuple(found)
-
-
 def typed(expression: Expression, skip: int = 0) -> dict[str, str]:
     """Return the type of each name of a list, "a b - block", but for the first ones.
 

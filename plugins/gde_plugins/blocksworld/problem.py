@@ -16,7 +16,7 @@ from gde_plugins.blocksworld.domain import (
     number,
 )
 from gde_plugins.blocksworld.goal import Goal, contradiction
-from gde_plugins.blocksworld.pddl import Expression, PddlError, parse, typed, words
+from gde_plugins.blocksworld.pddl import Expression, PddlError, parse, typed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +150,7 @@ def _blocks(sections: Sequence[Expression], domain: Domain) -> tuple[str, ...]:
 def _ours(atom: Expression, blocks: tuple[str, ...], terms: Terms) -> Atom:
     """Return an atom of a domain in our names."""
     ours = {theirs: name for name, theirs in terms.predicates.items()}
-    theirs, *arguments = words(atom)
+    theirs, *arguments = map(str, atom)
     if theirs not in ours:
         raise atom.refused(
             f"one of {', '.join(ours)} (or a file of the domain that it is written in)"
