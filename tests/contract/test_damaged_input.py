@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from gde.errors import GdeError
+from gde.request.planfile import read_plan
 from gde.testing import check_reader
 from gde_plugins.babyai.config import QuestionConfig
 from gde_plugins.babyai.tasks.environment import QuestionEnvironment
@@ -68,6 +69,17 @@ TRAJECTORY = {
     ],
     "actions": ["go"],
 }
+PLAN = """version = 3
+[env]
+use = "grid" # of two densities
+density = [0.0, 0.5]
+[run]
+episodes = 20
+[agent]
+use = "noisy"
+[[metric]]
+use = "success"
+"""
 CSV = """env_name,seed,env_description,initial_state,action_sequence,target_state,error
 BabyAI-GoToObj-v0,1,"a, room","((3, 4), 3)","left, forward","((2, 4), 2)",
 BabyAI-GoToObj-v0,2,"a, room","((6, 2), 0)",right,"((6, 2), 1)",None
@@ -120,6 +132,7 @@ READERS: dict[str, tuple[dict[str, str], Callable[[Path], object]]] = {
         {"rows": STEPS},
         lambda folder: read_rows(folder / "rows"),
     ),
+    "plans": ({"plan.toml": PLAN}, lambda folder: read_plan(folder / "plan.toml")),
     "trajectories": ({"positive.json": json.dumps(TRAJECTORY)}, trajectories),
     "blocksworld": ({"domain.pddl": DOMAIN, "problem.pddl": PROBLEM}, blocks),
     "babybench": ({"rows.csv": CSV}, rows),
