@@ -33,9 +33,9 @@ def _trained(name: str, config: ClassifierConfig, *, foreign: bool) -> "Classifi
     return Classifier(
         name=name,
         scorer=Scorer.load(folder, config.base, config.device),
-        domains=frozenset(map(str, card["domains"])),
+        domains=frozenset(card["domains"]),
         origins=card["origins"],
-        base=Path(str(card["base"])).name,
+        base=Path(card["base"]).name,
         foreign=foreign,
         batch_size=config.batch_size,
     )

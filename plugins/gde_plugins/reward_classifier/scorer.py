@@ -1,6 +1,5 @@
 """A sequence classifier with one output, and the texts as it reads them."""
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,11 +8,29 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
+from pydantic import BaseModel, TypeAdapter
 
 from gde.errors import ConfigError, MissingExtra
+from gde.foreign import ForeignFile
 from gde_plugins.reward_classifier.texts import RULER
 
 CARD, ADAPTER = "card.json", "adapter_config.json"
+
+
+class _Recipe(BaseModel):
+    max_length: int
+
+
+class _Card(BaseModel):
+    """What is needed of a card."""
+
+    base: str
+    domains: list[str]
+    origins: dict[str, str]
+    recipe: _Recipe
+
+
+NEEDED = TypeAdapter(_Card)
 
 
 @dataclass(frozen=True)
@@ -47,9 +64,7 @@ class Scorer:
             with quietly():
                 model = import_peft().PeftModel.from_pretrained(model, str(folder))
         model.config.pad_token_id = tokenizer.pad_token_id
-        return cls(
-            model.to(device).eval(), tokenizer, int(card["recipe"]["max_length"])
-        )
+        return cls(model.to(device).eval(), tokenizer, card["recipe"]["max_length"])
 
     def batch(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """Token ids and mask of texts, padded on the right."""
@@ -101,15 +116,15 @@ def read_card(folder: Path, whose: str = "source") -> dict[str, Any]:
     Raises:
         ConfigError: there is no card, or it does not tell what it was trained on.
     """
-    try:
-        card: dict[str, Any] = json.loads((folder / CARD).read_bytes())
-    except (OSError, ValueError) as error:
+    file = ForeignFile(whose, folder / CARD)
+    if not file.path.is_file():
         wanted = "the folder of a trained model"
-        raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}") from error
-    if not isinstance(card.get("origins"), dict):
-        raise ConfigError(
-            f"{whose}: {folder / CARD} does not tell the tasks of its training: train it again"
-        )
+        raise ConfigError(f"{whose}: wanted {wanted}, got {str(folder)!r}")
+    card: dict[str, Any] = file.json()
+    try:
+        file.valid(NEEDED, card)
+    except ConfigError as error:
+        raise ConfigError(f"{error}: train it again") from error
     return card
 
 

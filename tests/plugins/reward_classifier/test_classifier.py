@@ -99,10 +99,10 @@ def test_a_model_that_does_not_tell_its_training_is_trained_again(
     shutil.copytree(trained, tmp_path / "model")
     path = tmp_path / "model" / "card.json"
     card = json.loads(path.read_text())
-    del card["origins"]
-    path.write_text(json.dumps(card))
-    with pytest.raises(ConfigError, match="train it again"):
-        offered("supervised", source=str(tmp_path / "model"))
+    for damaged in ([], {**card, "domains": 3}, {**card, "origins": None}):
+        path.write_text(json.dumps(damaged))
+        with pytest.raises(ConfigError, match=r"card\.json: .*: train it again"):
+            offered("supervised", source=str(tmp_path / "model"))
     for settings in ({}, {"source": str(tmp_path)}):
         with pytest.raises(ConfigError, match="wanted the folder of a trained model"):
             offered("supervised", **settings)
