@@ -229,7 +229,7 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
             matrices.append(one)
             continue
         is_sparse = hasattr(one, "tocsr")
-        matrix = one if is_sparse else _array(f"transition[{a}]", one)
+        matrix = one if is_sparse else np.atleast_1d(_array(f"transition[{a}]", one))
         # Adding up what is given twice must not change what the caller has.
         matrix = csr_array(matrix, dtype=np.float64, copy=True)
         matrix.sum_duplicates()

@@ -51,8 +51,8 @@ def tabulated(world: Any) -> tuple[TabularMDP, list[str]]:
             f"world: wanted a TabularMDP, transitions, a Diagram or an environment, got {type(world).__name__}:"
             " of a table of Gymnasium give gde_plugins.gymnasium.mdp_of(environment)"
         )
-    n_states = world[0].shape[0] if len(world) else 0
-    mdp = TabularMDP.of(world, np.zeros(n_states))
+    first = np.shape(world[0]) if len(world) else ()
+    mdp = TabularMDP.of(world, np.zeros(first[:1] or 0))
     return mdp, ["episodes begin in state 0", "no state is terminal"]
 
 

@@ -120,6 +120,7 @@ def test_an_episode_begins_in_the_named_state() -> None:
         ),
         ([["a", "b"]], r"transition\[0\] must be an array of numbers, got list"),
         (None, r"transition must be \(A, S, S\), got NoneType"),
+        (np.zeros(2), r"reward must have shape \(1,\) or \(1, 2\), got \(2,\)"),
     ],
 )
 def test_what_is_no_transition_is_said(transition: Any, said: str) -> None:

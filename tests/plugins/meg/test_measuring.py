@@ -69,7 +69,11 @@ def test_an_agent_that_works_against_the_utility_has_a_negative_share() -> None:
     "towards",
     [{2}, "goal", lambda state: float(state == 2), [0, 0, 1], np.array([0, 0, 1.0])],
 )
-@pytest.mark.parametrize("world", [MOVES, [csr_array(each) for each in MOVES], RING])
+@pytest.mark.parametrize(
+    "world",
+    [MOVES, MOVES.tolist(), [csr_array(each) for each in MOVES], RING],
+    ids=["array", "lists", "sparse", "model"],
+)
 def test_a_goal_may_be_said_in_many_ways(world: Any, towards: Any) -> None:
     if isinstance(towards, str):
         world = TabularMDP.of(MOVES, [0, 0, 0], labels={"goal": [0, 0, 1]})
@@ -184,6 +188,7 @@ def broken(**columns: Any) -> dict[str, Any]:
         ("seed 0, turn 0: no action is named", (POLE, Predicts(lambda _: None))),
         ("the world pays nothing: give towards=", (MOVES, SEEKER)),
         ("world: wanted a TabularMDP, transitions", (gymnasium, SEEKER)),
+        (r"transition\[0\] must have shape \(2, 2\)", ([[1, 2], [3, 4]], SEEKER)),
         (
             "no terminal state can be reached from state 0",
             (TabularMDP.of(MOVES, [0, 0, 1]), SEEKER),
