@@ -73,11 +73,11 @@ class Domain:
     predicates: Mapping[str, int]
     """Predicate to its number of arguments."""
     operators: Mapping[str, Operator]
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str]
     """Type to the one that it is a kind of."""
-    constants: Mapping[str, str] = field(default_factory=dict)
+    constants: Mapping[str, str]
     """Object of every problem to its type."""
-    moved: frozenset[str] = frozenset()
+    moved: frozenset[str]
     """Types that an object must have to be a parameter of every operator."""
 
     def kinds_of(self, kind: str) -> Iterator[str]:
