@@ -1,23 +1,26 @@
 """Servers with OpenAI's chat completions that deviate as real ones do.
 
-All of `FAKES` give the same answer to the same conversation, in the form of some server.
+All of `FAKES` answer an optimal action, in the form or with the failures of some server.
 """
 
 import json
-import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import count
+from itertools import count, cycle
 from typing import Any
 
 Body = dict[str, Any]
 MODEL = "llama-3"
+DETAILS = [{"type": "reasoning.text", "text": "LEFT?"}]
+ANALYSIS = "<|channel|>analysis<|message|>LEFT?"
+FINAL = "<|start|>assistant<|channel|>final<|message|>"
+STEPS = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
+"""Rows down and columns to the right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,12 +132,23 @@ def refused(message: str, status: int = 400, **headers: str) -> Reply:
 
 
 def action_for(body: Body) -> str:
-    """An action, by chance, which the drawing of the grid alone decides."""
-    shown = body["messages"][-1]["content"]
-    rows = [line for line in shown.splitlines() if re.match(r"\d+\b", line)]
-    assert rows, shown
-    place = sha256("\n".join(rows).encode()).digest()[0] % 4
-    return ("UP", "DOWN", "LEFT", "RIGHT")[place]
+    """The first step of a shortest way from A to G in the drawing of the grid."""
+    shown = body["messages"][-1]["content"].rpartition("Current state:")[2]
+    lines = [line.split()[1:] for line in shown.splitlines() if "#" in line]
+    cells = {}
+    for row, marks in enumerate(lines):
+        cells.update({(row, column): mark for column, mark in enumerate(marks)})
+    ways = {place: "" for place, mark in cells.items() if mark == "A"}
+    assert len(ways) == 1, shown
+
+    # Each place goes to the end of the places that are still to be left.
+    for row, column in (left := [*ways]):
+        for step, (down, right) in STEPS.items():
+            place = (row + down, column + right)
+            if cells[place] != "#" and place not in ways:
+                ways[place] = ways[row, column] or step
+                left.append(place)
+    return next(ways[place] for place, mark in cells.items() if mark == "G")
 
 
 def answer_for(body: Body) -> str:
@@ -162,8 +176,14 @@ def names_one_of_two(body: Body) -> Reply:
     return plain(body)
 
 
-def thinks(body: Body) -> Reply:
-    return said(f"<think>UP or LEFT? {{}}</think>\n\n{answer_for(body)}")
+def around(before: str, after: str = "") -> Answer:
+    """The answer between what a server has left of a format."""
+    return lambda body: said(f"{before}{answer_for(body)}{after}")
+
+
+def thinks(**fields: Any) -> Answer:
+    """The reasoning in fields of the message."""
+    return lambda body: said(answer_for(body), fields)
 
 
 def in_parts(body: Body) -> Reply:
@@ -202,12 +222,13 @@ def slow(body: Body) -> Reply:
     return plain(body)
 
 
-def sometimes(trouble: Reply) -> Answer:
-    """Every third request has trouble."""
+def sometimes(*troubles: Reply) -> Answer:
+    """Every third request has trouble, of each kind in turn."""
     requests = count()
+    following = cycle(troubles)
 
     def answer(body: Body) -> Reply:
-        return trouble if next(requests) % 3 == 1 else plain(body)
+        return next(following) if next(requests) % 3 == 1 else plain(body)
 
     return answer
 
@@ -256,7 +277,17 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
     "plain": lambda: plain,
     "several models": lambda: names_one_of_two,
     "fields refused": lambda: refuses_fields,
-    "think tags": lambda: thinks,
+    "think tags": lambda: around("<think>UP or LEFT? {}</think>\n\n"),
+    "reasoning": lambda: thinks(reasoning="LEFT?", reasoning_content="LEFT?"),
+    "details": lambda: thinks(reasoning_details=DETAILS),
+    "details twice": lambda: thinks(reasoning="LEFT?", reasoning_details=DETAILS),
+    "channels": lambda: around(f"{ANALYSIS}<|end|>{FINAL}", "<|return|>"),
+    "flat channels": lambda: around("analysisLEFT?assistantfinal"),
+    "flat call": lambda: around(
+        "analysisLEFT?assistantcommentary to=functions.act json"
+    ),
+    "tail token": lambda: around("", "<|return|>"),
+    "tail of a channel": lambda: around("assistantfinal"),
     "parts": lambda: in_parts,
     "fences": lambda: in_fences,
     "tool calls": lambda: calls_a_tool,
@@ -273,7 +304,10 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
     "abort": lambda: sometimes(said("LEFT", choice={"finish_reason": "abort"})),
     "made-up finish": lambda: sometimes(said("LEFT", choice={"finish_reason": "oops"})),
     "no content": lambda: sometimes(said(None)),
-    "no choices": lambda: sometimes(Reply(body={"model": MODEL, "choices": []})),
+    "no choices": lambda: sometimes(
+        Reply(body={"model": MODEL, "choices": []}),
+        Reply(body={"model": MODEL, "choices": None}),
+    ),
     "error in a choice": lambda: sometimes(
         said("LEFT", choice={"error": {"code": 502, "message": "Bad gateway"}})
     ),
@@ -286,7 +320,10 @@ FAKES: Mapping[str, Callable[[], Answer]] = {
     "error in a stream": lambda: sometimes(
         in_pieces(said("LEFT"), error={"code": 502, "message": "Bad gateway"})
     ),
-    "page of a proxy": lambda: sometimes(Reply(status=522, body=b"<html></html>")),
+    "pages of a proxy": lambda: sometimes(
+        *(Reply(status=status, body=b"<html></html>") for status in range(520, 525))
+    ),
+    "empty 200": lambda: sometimes(Reply(body=b"")),
     "page in a 200": lambda: sometimes(Reply(body=b"<html>Back soon</html>")),
 }
 """Makers of servers' answers, since some count their requests."""

@@ -51,6 +51,7 @@ IMAGINED = re.compile(r"^\W*Observation(?: \d+)?\W*:", re.MULTILINE)
 """An observation that the model has made up, and after it maybe further actions."""
 NOTE = "read by rule: "
 """The beginning of the detail of a decision that was read leniently."""
+LEFT_IN = "the server left a token of its format in the answer"
 REFUSAL = re.compile(
     r"\A\W*(?:(?:i['\u2019]?m|i am|we['\u2019]?re)?\s*(?:very |so |truly )?sorry\b|my apologies\b|i apologi[sz]e\b"
     r"|i\s+(?:can['\u2019]?t|can ?not|could not|won['\u2019]?t|will not|must decline|decline|am not able|am unable)\b"
@@ -77,6 +78,8 @@ class Reading:
     reason: str = ""
     named: str = ""
     """The text in the place of the action, where that is inadmissible."""
+    left_in: bool = False
+    """Whether a server left tokens of its format in the answer."""
 
     @classmethod
     def failed(cls, status: Status, reason: str) -> "Reading":
@@ -86,7 +89,9 @@ class Reading:
     @property
     def note(self) -> str:
         """For the detail of a decision; empty for the form asked for."""
-        return f"{NOTE}{self.rule}" if self.rule else ""
+        if self.rule:
+            return f"{NOTE}{self.rule}"
+        return LEFT_IN if self.left_in else ""
 
     def decision(self, completion: Completion) -> Decision:
         """The decision for the action, or the unusable one."""
@@ -127,7 +132,7 @@ def read_answer(
     text = own_turn(completion.text) if actions is not None else completion.text
     exact = _exact(text, actions, form)
     if exact and (exact.action is not None or strict):
-        return exact
+        return replace(exact, left_in=text != completion.text)
 
     wanted = f"wanted {FORMS[form]}, got {quoted(completion.text)}"
     if form == "thought" and IMAGINED.search(completion.text):

@@ -22,7 +22,7 @@ Command A.
 FLATTENED = re.compile(
     r"analysis(?P<thought>.*?)assistant(?:final(?P<text>.*)"
     r"|commentary to=(?:functions\.)?(?P<name>[\w.-]+?) ?(?:json)?(?P<call>\{.*))"
-    r"|final(?P<alone>\{.*)|analysis(?P<cut>[A-Z].*)",
+    r"|(?:assistant)?final(?P<alone>\{.*)|analysis(?P<cut>[A-Z].*)",
     re.DOTALL,
 )
 """Matches a gpt-oss answer without special tokens, as `transformers serve` gives.

@@ -23,7 +23,12 @@ FINISHES: Mapping[str, Finish] = {
     "content_filter": "refusal",
 }
 """Finish reasons of models. With any other, e.g. "abort", the server has failed."""
-REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
+REASONING_FIELDS = (
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoning_details",
+)
 """Fields where servers put the reasoning; the protocol itself has none. Parts of a
 content name theirs likewise.
 """

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gde.data.action_names import named_in
 from gde.data.answer import (
     FORMS,
+    LEFT_IN,
     NOTE,
     Form,
     Reading,
@@ -367,3 +368,4 @@ def test_what_a_server_left_of_a_format_is_no_fault_of_the_answer(strict: bool) 
         reading = read_answer(completion, MOVES, strict=strict)
         decision = reading.decision(completion)
         assert decision.action == "UP" and is_strict(decision)
+        assert decision.detail == LEFT_IN

@@ -43,6 +43,7 @@ CALL = with_calls("", [ToolCall(name="act", arguments={"action": "UP"})])
         (f"analysisA wall.assistantfinal{ACT}", ACT, "A wall."),
         (f"analysisA wall.assistantcommentary to=functions.act json{ACT}", CALL, "A wall."),
         (f"final{ACT}", ACT, None),
+        (f"assistantfinal{ACT}", ACT, None),
         ("analysis of the maze: UP", "analysis of the maze: UP", None),
     ],
 )  # fmt: skip

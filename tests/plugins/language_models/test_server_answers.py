@@ -29,6 +29,7 @@ def read(
         ({"content": "UP", "reasoning_content": "hm"}, "UP", "hm"),
         ({"content": "UP", "reasoning": "hm", "reasoning_content": "hm"}, "UP", "hm"),
         ({"content": "UP", "thinking": "hm"}, "UP", "hm"),
+        ({"content": "UP", "reasoning_details": [{"text": "h"}, {"summary": "m"}]}, "UP", "hm"),
         ({"content": "UP", "reasoning_content": ""}, "UP", None),
         ({"content": "<think>hm</think>UP"}, "UP", "hm"),
         ({"content": "<think>b</think>UP", "reasoning": "a"}, "UP", "a\nb"),
