@@ -8,15 +8,14 @@ import typer
 from gde.cli import options
 from gde.cli.output import say, show_json, show_result
 
-INSPECT = (".eval", ".json")
-
 
 def command(
     log: Annotated[
         Path,
         typer.Argument(
             metavar="LOG",
-            help="Log of Inspect, .eval or .json, or a folder that `gde publish` made.",
+            help="Log of Inspect, .eval or .json; samples of lm-evaluation-harness, .jsonl or samples_*.json;"
+            " or a folder that `gde publish` made.",
         ),
     ],
     out: Annotated[
@@ -30,18 +29,20 @@ def command(
     """
     from gde.errors import ConfigError
     from gde_plugins.exchange.importing import import_log
-    from gde_plugins.exchange.inspect_logs import read_inspect
+    from gde_plugins.exchange.inspect_logs import ENDINGS, read_inspect
+    from gde_plugins.exchange.lm_eval_logs import LINES, is_lm_eval, read_lm_eval
 
     if log.is_dir():
         _import_dataset(log, out, as_json)
         return
     if not log.is_file():
         raise ConfigError(f"LOG: wanted a file or a dataset's folder, got {log}")
-    if log.suffix not in INSPECT:
+    endings = (*ENDINGS, LINES)
+    if log.suffix not in endings:
         raise ConfigError(
-            f"LOG: wanted a name that ends in {' or '.join(INSPECT)}, got {log.name}"
+            f"LOG: wanted a name that ends in {' or '.join(endings)}, got {log.name}"
         )
-    read = read_inspect(log)
+    read = read_lm_eval(log) if is_lm_eval(log) else read_inspect(log)
     result = import_log(read, out)
     if not as_json:
         say(f"{len(read.samples)} samples of {read.task} in {result.run}")
