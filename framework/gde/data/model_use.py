@@ -1,5 +1,6 @@
 """What a run asked of its language models, and what the answers took."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
@@ -81,8 +82,8 @@ class ModelUse:
     """The kind of the part that asked: "agent", "reward_model", "metric" ..."""
     part: str
     """The label of the part that asked."""
-    answered_by: tuple[str, ...] = ()
-    """The names that the model gave itself in its answers."""
+    answered_by: Mapping[str, int] = field(default_factory=dict)
+    """The names that the model gave itself, each with the number of its answers."""
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What its server told of itself, e.g. {"provider": ("Azure", "Together")}."""
     days: tuple[str, ...] = field(default=(), compare=False)
@@ -127,7 +128,7 @@ def merged(uses: Iterable[ModelUse]) -> list[ModelUse]:
         days = sorted([*known.days, *one.days])
         found[place] = replace(
             known,
-            answered_by=_distinct(known.answered_by, one.answered_by),
+            answered_by=Counter(known.answered_by) + Counter(one.answered_by),
             served=served,
             days=tuple(days[:1] + days[-1:]),
             usage=total([known.usage, one.usage]),

@@ -1,7 +1,7 @@
 """The language models behind a result in words: which they are, when, at what cost."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date
 
 from gde.data.model_use import AGENT, PROMPT_CUT, ModelUse, Usage
@@ -77,7 +77,7 @@ def model_text(use: ModelUse) -> str:
     return f"{use.name} ({model.replace(' (', ', ').removesuffix(')')})"
 
 
-def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
+def named(name: str, answered_by: Collection[str] = ()) -> str:
     """The name of a model with its host instead of its address.
 
     Args:
@@ -90,7 +90,7 @@ def named(name: str, answered_by: tuple[str, ...] = ()) -> str:
         return name
     plugin, _, model = name[: found.start()].rstrip("@").partition(":")
     if not model and len(answered_by) == 1:
-        model = answered_by[0]
+        (model,) = answered_by
     model = FOLDERS.sub("", model)
     shown = f"{plugin}:{model}" if model else plugin
     return f"{shown} ({host_of(found[0])})"

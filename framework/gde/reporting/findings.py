@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gde.data.episode_table import SERVED
 from gde.data.goals import GOAL_MOVED
 from gde.data.grouping import grouped
 from gde.data.json import is_number
@@ -112,7 +113,9 @@ def whole(measurements: Iterable[Measurement]) -> list[Measurement]:
 
 
 def swept(result: Result) -> tuple[str, ...]:
-    """The labels of a run's conditions: swept settings, and whether goals were moved."""
+    """The labels of a run's conditions: swept settings, and whether goals were moved; of
+    a run without any, the label of the models that answered.
+    """
     # The plan comes from a file that any version of gde may have written.
     plan = result.provenance.get("plan", {})
     if not isinstance(plan, Mapping):
@@ -123,7 +126,8 @@ def swept(result: Result) -> tuple[str, ...]:
 
     labels = {label for one in result.measurements for label in one.where}
     names = [name for name, value in settings.items() if isinstance(value, list)]
-    return tuple(name for name in (*names, GOAL_MOVED) if name in labels)
+    found = tuple(name for name in (*names, GOAL_MOVED) if name in labels)
+    return found or tuple(labels & {SERVED})
 
 
 def by_condition(result: Result, name: str) -> list[Measurement]:

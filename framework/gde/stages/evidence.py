@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import compress
 from pathlib import Path
 from typing import overload
 from weakref import WeakValueDictionary
+
+import numpy as np
 
 from gde.data.episode_table import EpisodeTable, Head
 from gde.data.evidence import Evidence
@@ -34,6 +37,7 @@ KEPT = 64 * 2**20
 there they take up to nine times as much (tokens are Python integers). Episodes of a
 larger journal are read anew whenever they are iterated over.
 """
+Holds = Callable[[Head], bool]
 RECENT = 64
 """Number of decision processes that are kept: episodes come in the order of their
 worlds.
@@ -41,11 +45,10 @@ worlds.
 
 
 class Recorded(Sequence[Trajectory]):
-    """The finished episodes of a journal, all or those of one condition."""
+    """The finished episodes of a journal, all or some."""
 
-    def __init__(self, path: Path, condition: int | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._condition = condition
         self._whole: Recorded | None = None
         """All episodes, if these are some of them."""
         self.tables: Mapping[object, EpisodeTable] = {}
@@ -55,26 +58,24 @@ class Recorded(Sequence[Trajectory]):
     def episodes(self) -> list[str]:
         """Their keys, in order."""
         with closing(Journal.open(self._path, write=False)) as journal:
-            return journal.episodes(self._condition)
+            return journal.episodes()
 
     @cached_property
     def heads(self) -> list[Head]:
         """One an episode, in order."""
-        if self._whole is not None:
-            every = self._whole.heads
-            return [head for head in every if head.condition == self._condition]
         with closing(Journal.open(self._path, write=False)) as journal:
             return journal.heads()
 
-    def of_condition(self, condition: int) -> "Recorded":
-        """The episodes of one condition."""
-        tables = {
-            metric: table.where(table.conditions == condition)
-            for metric, table in self.tables.items()
-        }
-        part = Recorded(self._path, condition)
-        part.tables = tables
+    def part(self, holds: Holds) -> "Recorded":
+        """The episodes of which something holds."""
+        chosen = np.array([holds(head) for head in self.heads], dtype=bool)
+        part = Recorded(self._path)
         part._whole = self
+        part.heads = [*compress(self.heads, chosen)]
+        part.episodes = [head.episode for head in part.heads]
+        part.tables = {
+            metric: table.where(chosen) for metric, table in self.tables.items()
+        }
         return part
 
     def __len__(self) -> int:
@@ -110,9 +111,8 @@ class Recorded(Sequence[Trajectory]):
     @cached_property
     def _kept(self) -> tuple[Trajectory, ...]:
         if self._whole is not None:
-            return tuple(
-                one for one in self._whole if one.key.condition == self._condition
-            )
+            chosen = set(self.episodes)
+            return tuple(one for one in self._whole if str(one.key) in chosen)
         return tuple(self._read(self.episodes))
 
     def _read(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
@@ -157,20 +157,18 @@ def gather(
     )
 
 
-def restricted(
-    evidence: Evidence, labels: Labels, condition: int | None = None
-) -> Evidence:
-    """The evidence of the episodes, or of the condition, with these labels.
+def restricted(evidence: Evidence, labels: Labels, holds: Holds) -> Evidence:
+    """The evidence of the episodes of which something holds, as labels say.
 
     It has no probe reports: probes are fitted to the whole run, and break their own
     numbers down.
     """
     every = evidence.trajectories
     chosen: Sequence[Trajectory]
-    if isinstance(every, Recorded) and condition is not None:
-        chosen = every.of_condition(condition)
+    if isinstance(every, Recorded):
+        chosen = every.part(holds)
     else:
-        chosen = tuple(one for one in every if labels.items() <= one.labels.items())
+        chosen = tuple(one for one in every if holds(Head.of(one)))
 
     traces = evidence.reward_traces
     if traces:

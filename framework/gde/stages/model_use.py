@@ -1,6 +1,5 @@
 """What a run has asked of its language models, from the journal's calls."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from sqlite3 import Row
@@ -27,8 +26,12 @@ MIXED = 3
 """Most values of a mixture that a sentence lists."""
 BY_PART = f"""
 SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model,
-    json_group_array(DISTINCT answered_by) AS answered_by, {SPENT}
+    {SPENT}
 FROM calls GROUP BY 1, model ORDER BY 1, model
+"""
+ANSWERED = """
+SELECT CASE WHEN instr(scope, ' ') THEN scope ELSE '' END AS part, model, answered_by, count(*) AS n
+FROM calls WHERE answered_by <> '' GROUP BY 1, model, answered_by ORDER BY answered_by
 """
 BY_EPISODE = f"""
 SELECT scope AS episode, model, {SPENT} FROM calls
@@ -49,11 +52,15 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
     told = journal.told()
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
+    answered: dict[tuple[str, str], dict[str, int]] = {}
+    for row in journal.query(ANSWERED):
+        names = answered.setdefault((row["part"], row["model"]), {})
+        names[row["answered_by"]] = row["n"]
+
     found = []
     for row in journal.query(BY_PART):
         name = row["model"]
         kind, _, label = row["part"].partition(" ")
-        answered_by = sorted(filter(None, json.loads(row["answered_by"])))
         usage = _usage(row, sent.get((row["part"], name), 0), prices)
         served = told.get((row["part"], name), {})
         served.pop(LIKELIEST, None)
@@ -63,7 +70,7 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
             model=noted.get(name, {}).get("name", name),
             kind=kind or AGENT,
             part=label or plan.agent.label,
-            answered_by=tuple(answered_by),
+            answered_by=answered.get((row["part"], name), {}),
             days=(min(days), max(days)) if days else (),
             served={what: tuple(values) for what, values in served.items()},
             usage=replace(usage, prompt_cached=_from_cache(journal, row)),
@@ -88,7 +95,8 @@ def mixtures(uses: Iterable[ModelUse]) -> Iterator[str]:
     """
     for one in uses:
         whose = f"{one.kind.replace('_', ' ')} {one.part}"
-        told = {"model": one.answered_by, **one.served}
+        names = [f"{name} (n = {n})" for name, n in one.answered_by.items()]
+        told = {"model": names, **one.served}
         for name, values in told.items():
             if len(values) > 1:
                 some = ", ".join(values[:MIXED]) + (", ..." if values[MIXED:] else "")

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from gde.data.episode_table import SERVED, Head, heads_of
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import (
@@ -35,7 +36,8 @@ def score(
     """Compute the metrics, in order of metric and condition, and test the whole run's
     numbers against their baselines; collect failures.
 
-    A sweep of one condition has no breakdown: it would repeat the whole. A metric that
+    A sweep of one condition has no breakdown: it would repeat the whole. Where several
+    served models have answered, their episodes are parts as well. A metric that
     raises, or takes more than `seconds`, on one part is still measured on the others. A
     measurement that is given twice makes a failure of the metric that gives it last.
 
@@ -47,12 +49,7 @@ def score(
         seconds: the time that a metric may take on one part; None for no limit.
         watch: receives the progress.
     """
-    parts: list[tuple[Labels, Evidence]] = [({}, evidence)]
-    if len(conditions) > 1:
-        parts += [
-            (labels, restricted(evidence, labels, i))
-            for i, labels in enumerate(conditions)
-        ]
+    parts = [({}, evidence), *_parts(evidence, conditions)]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
@@ -97,6 +94,26 @@ def remarked(
             pass_on(error)
             failures.append(failure_of("metric", name, error))
     return replace(evidence, remarks=remarks), tuple(failures)
+
+
+def _parts(
+    evidence: Evidence, conditions: Sequence[Labels]
+) -> Iterator[tuple[Labels, Evidence]]:
+    """The parts of a run that differ in their condition or in the model that answered."""
+
+    def of(labels: Labels, field: str, value: object) -> tuple[Labels, Evidence]:
+        def holds(head: Head) -> bool:
+            return bool(getattr(head, field) == value)
+
+        return labels, restricted(evidence, labels, holds)
+
+    if len(conditions) > 1:
+        for i, labels in enumerate(conditions):
+            yield of(labels, "condition", i)
+    served = {head.served for head in heads_of(evidence.trajectories)} - {""}
+    if len(served) > 1:
+        for name in sorted(served):
+            yield of({SERVED: name}, SERVED, name)
 
 
 def _measured(

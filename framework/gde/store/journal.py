@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
-from gde.data.episode_table import Head
+from gde.data.episode_table import Head, together
 from gde.data.json import Labels
 from gde.data.observation import IMPOSSIBLE, State, World
 from gde.data.result import UnusableAnswers
@@ -549,17 +549,20 @@ class Journal(Database):
             )
         return tuple(found)
 
-    def episodes(self, condition: int | None = None) -> list[str]:
-        """Keys of the finished episodes, of all or one condition, in order."""
-        query = """SELECT episode FROM episodes WHERE ending IS NOT NULL AND condition = coalesce(?, condition)
-            ORDER BY condition, world, repeat"""
-        return [row["episode"] for row in self.query(query, (condition,))]
+    def episodes(self) -> list[str]:
+        """Keys of the finished episodes, in order."""
+        query = "SELECT episode FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
+        return [row["episode"] for row in self.query(query)]
 
     def heads(self) -> list[Head]:
         """The finished episodes in order, without what happened in them."""
-        query = """SELECT episode, condition, world_id, iif(base = '', world_id, base), ending FROM episodes
-            WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
-        return [Head(*row) for row in self.query(query)]
+        served = "(SELECT json_group_array(DISTINCT answered_by) FROM calls WHERE scope = episode)"
+        query = f"""SELECT episode, condition, world_id, iif(base = '', world_id, base), ending, {served}
+            FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
+        found = []
+        for *head, names in self.query(query):
+            found.append(Head(*head, together(json.loads(names))))
+        return found
 
     def summaries(self) -> Iterator[Summary]:
         """The finished episodes in the order of keys."""

@@ -3,9 +3,6 @@
 Growth is by a constant and decrease by a factor. This additive increase and
 multiplicative decrease is that of TCP (Chiu and Jain, 1989). No request is sent during
 the pause that a server names in Retry-After.
-
-This additive increase and multiplicative decrease is that of TCP (Chiu and Jain, 1989).
-No request is sent during the pause that a server names in Retry-After.
 """
 
 import asyncio

@@ -141,7 +141,11 @@ def read_trouble(
     connecting = "Connect" in type(error.__cause__).__name__
     slow = isinstance(error, openai.APITimeoutError) and not connecting
     if slow or isinstance(error, TimeoutError):
-        message = f"timed out: no whole answer within {config.timeout:g} seconds. Raise model.timeout"
+        # Some servers answer one request after the other.
+        advice = "Raise model.timeout, or lower run.concurrency"
+        message = (
+            f"timed out: no whole answer within {config.timeout:g} seconds. {advice}"
+        )
         # A server that hangs looks like one that answers this request slowly.
         return Trouble(message=message, away=True, passing=False, own=True)
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from gde.data.episode_table import SERVED
 from gde.data.evidence import Evidence
 from gde.data.plan import Plan
 from gde.data.result import Result
@@ -83,7 +84,8 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         curves=curves,
         sections=sections(result, drawn),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
-        condition_table=condition_table(result, conditions),
+        condition_table=condition_table(result, conditions | {SERVED}),
+        tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, result),
         films=played,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from commands import Done, Gde
-from fake_servers import MODEL, Answer, Body, Reply, plain, serving
+from fake_servers import MODEL, Answer, Body, Reply, answer_for, plain, said, serving
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
@@ -65,11 +65,39 @@ def test_a_change_in_mid_run_is_told(
     gde: Gde, tmp_path: Path, field: str, name: str
 ) -> None:
     done = run(gde, halfway(**{field: "second"}), tmp_path / "run")
-    said = f"ore than one {name} answered agent gpt-oss"
-    assert f"{said}: first, second" in told(tmp_path / "run")[0]
+    begun = f"ore than one {name} answered agent gpt-oss"
+    notice, _ = told(tmp_path / "run")
+    assert f"{begun}: first" in notice and "second" in notice
     # The screen wraps its lines.
     screen = " ".join(f"{done.stdout} {done.stderr}".split())
-    assert f"Limits: m{said}" in screen
+    assert f"Limits: m{begun}" in screen
+
+
+def test_numbers_are_also_those_of_each_model_that_answered(
+    gde: Gde, tmp_path: Path
+) -> None:
+    def answer(body: Body) -> Reply:
+        """The second model begins with the second conversation, and never moves."""
+        prompts.append(body["messages"][0]["content"])
+        changed = len({*prompts}) > 1
+        reply = said("UP?" if changed else answer_for(body))
+        reply.body["model"] = "second" if changed else "first"
+        return reply
+
+    prompts: list[str] = []
+    run(gde, answer, tmp_path / "run", "--set", "agent.history=all")
+    result = json.loads((tmp_path / "run/result.json").read_text(encoding="utf-8"))
+    found = {
+        one["where"].get("served"): (one["value"], one["n"])
+        for one in result["measurements"]
+        if one["name"] == "success"
+    }
+    assert found["first"] == (1.0, 1) and found["second"] == (0.0, 2)
+    assert found[None] == (pytest.approx(1 / 3), 3)
+    (model,) = result["models"]
+    assert sum(model["answered_by"].values()) == model["usage"]["calls"]
+    page = (tmp_path / "run/report.html").read_text(encoding="utf-8")
+    assert "served\xa0second" in page
 
 
 def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) -> None:
@@ -77,8 +105,8 @@ def test_a_comparison_tells_of_a_model_that_changed(gde: Gde, tmp_path: Path) ->
     run(gde, plain, tmp_path / "b")
     done = gde("compare", str(tmp_path / "a"), str(tmp_path / "b"))
     assert done.returncode == 0, done.stderr
-    said = "More than one provider answered agent gpt-oss: first, second."
-    assert said in " ".join(done.stderr.split())
+    told_of = "More than one provider answered agent gpt-oss: first, second."
+    assert told_of in " ".join(done.stderr.split())
 
 
 def test_one_server_is_recorded_without_a_notice(gde: Gde, tmp_path: Path) -> None:

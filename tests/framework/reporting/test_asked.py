@@ -24,7 +24,7 @@ SERVED = ModelUse(
     model="openai:gpt-5-mini@https://user:key@api.example.com/v1?key=1",
     kind="agent",
     part="gpt-oss",
-    answered_by=("gpt-5-mini-2026-01",),
+    answered_by={"gpt-5-mini-2026-01": 3},
     days=("2026-11-23", "2026-11-23"),
     usage=Usage(
         calls=640,
@@ -50,7 +50,7 @@ def test_a_line_says_model_host_day_calls_tokens_time_and_cost() -> None:
 
 
 def test_a_brief_line_fits_on_a_terminal() -> None:
-    brief = replace(SERVED, name="nano", model="nano", answered_by=("nano",))
+    brief = replace(SERVED, name="nano", model="nano", answered_by={"nano": 3})
     (line,) = asked_lines([brief], brief=True)
     assert words(line) == (
         "gpt-oss with nano, 23 Nov 2026; 640 calls, 1.2 M tokens, 340 s, cost 0.84"
@@ -73,7 +73,7 @@ def test_other_parts_are_named_by_their_kind() -> None:
     judge = replace(
         SERVED, kind="reward_model", part="judge", name="nano", model="nano"
     )
-    (line,) = asked_lines([replace(judge, answered_by=())])
+    (line,) = asked_lines([replace(judge, answered_by={})])
     assert line.startswith("reward model judge with nano, 23")
 
 
@@ -107,18 +107,20 @@ def test_other_parts_are_named_by_their_kind() -> None:
 def test_a_model_is_named_without_its_address(
     name: str, model: str, answered_by: tuple[str, ...], text: str
 ) -> None:
-    use = replace(SERVED, name=name, model=model, answered_by=answered_by)
+    use = replace(
+        SERVED, name=name, model=model, answered_by=dict.fromkeys(answered_by, 1)
+    )
     assert model_text(use) == text
 
 
 def test_a_path_by_which_a_model_calls_itself_is_not_repeated() -> None:
     url = "http://localhost:8000/v1"
     model = f"openai:/a/b@{url}"
-    use = replace(SERVED, name="openai:/a/b", model=model, answered_by=("/a/b@main",))
+    use = replace(SERVED, name="openai:/a/b", model=model, answered_by={"/a/b@main": 1})
     (line,) = asked_lines([use])
     assert line.startswith("gpt-oss with openai:b (localhost:8000)")
     assert "/a" not in line and "calls itself" not in line
-    other = replace(use, answered_by=("/c/d",))
+    other = replace(use, answered_by={"/c/d": 1})
     assert "which calls itself d;" in asked_lines([other])[0]
 
 

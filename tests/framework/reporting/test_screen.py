@@ -161,7 +161,7 @@ def test_however_much_was_measured_it_fits_and_says_what_is_left_out(
         failures=failures,
         provenance={"notice": LONG},
         models=tuple(
-            replace(result.models[0], part=f"agent{i}", answered_by=(LONG,))
+            replace(result.models[0], part=f"agent{i}", answered_by={LONG: 1})
             for i in range(n)
         ),
     )

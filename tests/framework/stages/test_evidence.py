@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from gde import (
     evaluate,
     load_evidence,
 )
+from gde.data.episode_table import Head
 from gde.data.mdp import TabularMDP
 from gde.request.catalogue import Catalogue
 from gde.request.resolve import resolve
@@ -83,9 +85,14 @@ def test_few_are_kept_in_memory_and_many_are_read_whenever_they_are_used(
     assert (first[0] is second[0]) == same
 
 
+def is_of(condition: int, head: Head) -> bool:
+    return head.condition == condition
+
+
 def test_a_condition_has_its_own_episodes_and_traces(evidence: Evidence) -> None:
     for condition, labels in enumerate(({"length": 3}, {"length": 5})):
-        part = restricted(evidence, labels, condition)
+        holds = partial(is_of, condition)
+        part = restricted(evidence, labels, holds)
         assert keys(part.trajectories) == [
             f"{condition}/{world}/0" for world in range(3)
         ]
@@ -94,7 +101,7 @@ def test_a_condition_has_its_own_episodes_and_traces(evidence: Evidence) -> None
         )
         assert part.part == labels
         in_memory = restricted(
-            replace(evidence, trajectories=tuple(evidence.trajectories)), labels
+            replace(evidence, trajectories=tuple(evidence.trajectories)), labels, holds
         )
         assert in_memory.trajectories == part.trajectories
 
@@ -185,4 +192,4 @@ def test_an_episode_that_has_not_ended_is_no_evidence(
         source.backup(target)
         target.execute("UPDATE episodes SET ending = NULL WHERE episode = '0/1/0'")
         target.commit()
-    assert keys(Recorded(copy).of_condition(0)) == ["0/0/0", "0/2/0"]
+    assert keys(Recorded(copy).part(partial(is_of, 0))) == ["0/0/0", "0/2/0"]

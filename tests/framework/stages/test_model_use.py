@@ -55,7 +55,7 @@ def test_calls_are_summed_by_part_and_model(journal: Journal) -> None:
     agent, other, judge = models_used(journal, PLAN, {})
     assert (agent.kind, agent.part, agent.name) == ("agent", "asking", "big")
     assert agent.model == "server:big@https://host/v1"
-    assert agent.answered_by == ("big-2026",)
+    assert [*agent.answered_by] == ["big-2026"]
     assert agent.days == ("2026-11-23", "2026-11-25")
     assert agent.usage == Usage(calls=2, prompt_tokens=180, answer_tokens=20)
     assert agent.usage.seconds == 1.0
@@ -91,17 +91,17 @@ def test_the_runs_of_a_study_are_merged_by_part_and_model() -> None:
         model="big",
         kind="agent",
         part="asking",
-        answered_by=("a",),
+        answered_by={"a": 1},
         served={"provider": ("A",)},
         days=("2026-11-25", "2026-11-25"),
         usage=Usage(calls=1),
     )
     earlier = replace(
-        one, days=(DAY, DAY), answered_by=("b",), served={"provider": ("B", "A")}
+        one, days=(DAY, DAY), answered_by={"b": 2}, served={"provider": ("B", "A")}
     )
     both, judged = merged([one, earlier, replace(one, part="judge")])
     assert both.days == (DAY, "2026-11-25")
-    assert both.answered_by == ("a", "b")
+    assert both.answered_by == {"a": 1, "b": 2}
     assert both.served == {"provider": ("A", "B")}
     assert (both.usage.calls, judged.usage.calls) == (2, 1)
 
@@ -138,8 +138,8 @@ def test_a_name_with_each_answer_fills_no_journal(journal: Journal) -> None:
     [
         ({}, None),
         (
-            {"answered_by": ("a", "b")},
-            "More than one model answered agent asking: a, b. ",
+            {"answered_by": {"a": 2, "b": 1}},
+            "More than one model answered agent asking: a (n = 2), b (n = 1). ",
         ),
         (
             {"served": {"prompt": ("cut",)}},

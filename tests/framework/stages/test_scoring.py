@@ -80,7 +80,7 @@ def test_without_a_sweep_there_is_no_breakdown(
 
 
 def test_a_condition_has_its_own_traces_and_the_same_seed() -> None:
-    part = restricted(EVIDENCE, {"size": 7})
+    part = restricted(EVIDENCE, {"size": 7}, lambda head: head.condition == 0)
     assert [trace.episode for trace in part.reward_traces] == ["0/0/0", "0/1/0"]
     assert part.seed == EVIDENCE.seed
 

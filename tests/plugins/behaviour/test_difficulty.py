@@ -13,7 +13,6 @@ from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.stages.evidence import restricted
 from gde.stages.scoring import score
 from gde_plugins.behaviour.difficulty import NOTHING_VARIES, difficulty
 from gde_plugins.behaviour.performance import accuracy, success
@@ -71,6 +70,14 @@ def only(evidence: Evidence, distance: range) -> Evidence:
     return replace(evidence, trajectories=tuple(kept))
 
 
+def with_labels(evidence: Evidence, labels: Labels) -> Evidence:
+    """The episodes with these labels."""
+    chosen = [
+        one for one in evidence.trajectories if labels.items() <= one.labels.items()
+    ]
+    return replace(evidence, trajectories=chosen, part=labels)
+
+
 @pytest.mark.parametrize(
     "labels", [{"size": 7}, {"density": 0.5}, {"size": 9, "density": 0.0}]
 )
@@ -78,7 +85,7 @@ def test_a_kind_of_world_has_the_numbers_of_its_condition(
     episode: Episode, labels: Labels
 ) -> None:
     evidence = study(episode)
-    found, part = cells(difficulty(evidence)), restricted(evidence, labels)
+    found, part = cells(difficulty(evidence)), with_labels(evidence, labels)
     assert at(found, "accuracy", **labels).value == pytest.approx(
         accuracy(part)[0].value
     )
@@ -109,7 +116,7 @@ def test_a_distance_has_the_numbers_of_its_turns(
     evidence = study(episode)
     found, part = (
         cells(difficulty(evidence)),
-        only(restricted(evidence, labels), distances),
+        only(with_labels(evidence, labels), distances),
     )
     ours, theirs = at(found, "accuracy", **where), accuracy(part)[0]
     assert (ours.value, ours.n) == (pytest.approx(theirs.value), theirs.n)
