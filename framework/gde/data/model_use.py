@@ -86,6 +86,10 @@ class ModelUse:
     """The names that the model gave itself, each with the number of its answers."""
     served: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What its server told of itself, e.g. {"provider": ("Azure", "Together")}."""
+    failed: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """How its server failed before it answered, e.g. {"status 502": 3}. Equality ignores
+    it.
+    """
     days: tuple[str, ...] = field(default=(), compare=False)
     """The first and the last day on which it answered, e.g. "2026-11-23", in UTC. Empty
     where it is not known. Equality ignores them.
@@ -130,6 +134,7 @@ def merged(uses: Iterable[ModelUse]) -> list[ModelUse]:
             known,
             answered_by=Counter(known.answered_by) + Counter(one.answered_by),
             served=served,
+            failed=Counter(known.failed) + Counter(one.failed),
             days=tuple(days[:1] + days[-1:]),
             usage=total([known.usage, one.usage]),
         )

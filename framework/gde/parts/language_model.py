@@ -14,23 +14,27 @@ from gde.data.completion import (
     WeighedCompletion,
 )
 
-SENDING: ContextVar[Callable[[], Awaitable[None]] | None] = ContextVar(
+SENDING: ContextVar[Callable[[str], Awaitable[None]] | None] = ContextVar(
     "SENDING", default=None
 )
 """What the run does before the request of this task is sent once more."""
 
 
-async def send_again() -> None:
+async def send_again(failed: str = "") -> None:
     """Count a request that is about to be sent once more; call it before each retry.
 
     The first sending of a request is counted already.
+
+    Args:
+        failed: how the server failed before, in a few words, e.g. "status 502": a run
+            tells how often. Empty where it did not.
 
     Raises:
         RunFailed: the budget of the run is spent.
     """
     counted = SENDING.get()
     if counted is not None:
-        await counted()
+        await counted(failed)
 
 
 @runtime_checkable

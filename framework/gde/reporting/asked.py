@@ -62,7 +62,9 @@ def asked_lines(uses: Iterable[ModelUse], brief: bool = False) -> list[str]:
             if told != PROMPT_CUT:
                 more.append(f"{told} {' and '.join(values[:MIXED])}")
         about = ", ".join([f"{part} with {model}", *more])
-        lines.append(f"{about}; {usage_text(one.usage, brief)}")
+        tries = [f"{failed} (n = {n})" for failed, n in one.failed.items()]
+        again = f", asked again after: {', '.join(tries)}" if tries else ""
+        lines.append(f"{about}; {usage_text(one.usage, brief)}{again}")
     return lines
 
 

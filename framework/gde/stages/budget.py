@@ -212,17 +212,17 @@ class Budget:
         identity = request.asked_of(name)
         most = most_tokens(request)
 
-        async def write() -> None:
+        async def write(failed: str = "") -> None:
             if self._journal is not None:
-                await self._journal.reserve(scope, identity, name, most)
+                await self._journal.reserve(scope, identity, name, most, failed)
 
-        async def send_again() -> None:
+        async def send_again(failed: str) -> None:
             self._held += 1
             try:
                 await self._reserve(name, most)
             finally:
                 self._held -= 1
-            await write()
+            await write(failed)
 
         await self._reserve(name, most)
         self._in_flight += 1

@@ -50,6 +50,7 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
     """The models that answered in a run, those of its episodes first."""
     noted = notes_of(journal)
     told = journal.told()
+    failed = journal.failed_tries()
     sent = {(row["part"], row["model"]): row["sent"] for row in journal.query(SENT)}
 
     answered: dict[tuple[str, str], dict[str, int]] = {}
@@ -71,6 +72,7 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
             kind=kind or AGENT,
             part=label or plan.agent.label,
             answered_by=answered.get((row["part"], name), {}),
+            failed=failed.get((row["part"], name), {}),
             days=(min(days), max(days)) if days else (),
             served={what: tuple(values) for what, values in served.items()},
             usage=replace(usage, prompt_cached=_from_cache(journal, row)),

@@ -56,6 +56,10 @@ LIKELIEST = "asked for the likeliest tokens"
 """What is told of a server that was asked for them or not."""
 SERVED_MOST = 100
 """The most such notes of a run: a server may tell another value with each answer."""
+FAILED = "failed "
+"""How the name of a note begins that counts failures of a server; part, model and how it
+failed follow as JSON.
+"""
 FROM_CACHE = "prompt tokens from the server's cache "
 """How the name of a note begins that counts them; part and model follow as JSON."""
 CLASSES = 3
@@ -231,7 +235,12 @@ class Journal(Database):
         return waiting
 
     async def reserve(
-        self, scope: str, request: str, model: str, most: tuple[int, int]
+        self,
+        scope: str,
+        request: str,
+        model: str,
+        most: tuple[int, int],
+        failed: str = "",
     ) -> None:
         """Write that a request is about to be sent to a model.
 
@@ -240,18 +249,27 @@ class Journal(Database):
             request: its identity.
             model: as the user named it.
             most: tokens of prompt and answer that it may take.
+            failed: how the server failed when it was sent before; empty otherwise.
 
         Raises:
             RunFailed: it cannot be written, or another process asks alone.
         """
         asker = None if self.asker is None else rows.to_json(self.asker)
+        note = f"{FAILED}{rows.to_json([_part(scope), model, failed])}"
+        counted = [(_COUNT, (note, "1"))] if failed and self._is_told(note) else []
         try:
             reserve = (_RESERVE, (scope, request, model, asker, *most))
-            await self._now(scope, reserve)
+            await self._now(scope, reserve, *counted)
         except sqlite3.IntegrityError as error:
             raise RunFailed(
                 "another process goes on with this run: this one asks no more"
             ) from error
+
+    def _is_told(self, note: str) -> bool:
+        """Whether there is room for a note on what a server tells."""
+        if len(self._asked) < SERVED_MOST:
+            self._asked.add(note)
+        return note in self._asked
 
     def settle(self, scope: str, request: str, answer: Completion) -> None:
         """Write that a request has been answered, and the tokens that this took.
@@ -508,6 +526,20 @@ class Journal(Database):
         for row in self.query(query):
             part, model, name, value = json.loads(row["name"].removeprefix(TOLD))
             found.setdefault((part, model), {}).setdefault(name, []).append(value)
+        return found
+
+    @decoding("facts")
+    def failed_tries(self) -> dict[tuple[str, str], dict[str, int]]:
+        """How often servers failed in each way, by part and model; the part of all
+        episodes is empty.
+        """
+        found: dict[tuple[str, str], dict[str, int]] = {}
+        query = (
+            f"SELECT name, value FROM facts WHERE name LIKE '{FAILED}[%' ORDER BY name"
+        )
+        for row in self.query(query):
+            part, model, failed = json.loads(row["name"].removeprefix(FAILED))
+            found.setdefault((part, model), {})[failed] = int(row["value"])
         return found
 
     def counts(self) -> dict[str, int]:

@@ -196,7 +196,7 @@ class OpenAIModel:
             if not trouble.busy or limit.answers == answers_before:
                 tries += 1
             in_pieces = trouble.late and not in_pieces
-            await send_again()
+            await send_again(trouble.kind)
 
     async def first(self, request: ChatRequest) -> FirstAnswer:
         """Ask once, and leave out harmless fields that the server refuses.

@@ -76,6 +76,8 @@ class Trouble:
     """Whether the server answers nobody at the moment, as far as one request tells."""
     passing: bool
     """Whether another try may help."""
+    kind: str = "no whole answer"
+    """How the server failed, in a few words."""
     own: bool = False
     """Whether the request itself may be what the server fails at."""
     busy: bool = False
@@ -126,7 +128,7 @@ def read_trouble(
 
     if isinstance(error, Failed):
         said = f"{error}: the server has failed, and the model did not answer"
-        return Trouble(message=said, away=False, passing=True)
+        return Trouble(message=said, away=False, passing=True, kind=str(error))
 
     if isinstance(error, CutOff):
         return Trouble(message=str(error), away=False, passing=True)
@@ -174,7 +176,7 @@ def _read_connection(error: Exception) -> Trouble:
         if any(isinstance(cause, kind) for cause in causes):
             message = f"cannot connect: {explained}"
             break
-    return Trouble(message=message, away=True, passing=True)
+    return Trouble(message=message, away=True, passing=True, kind="no connection")
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -198,6 +200,7 @@ def _read_status(
         message=_explain_status(error, config, keys, wait if too_long else None),
         away=status in AWAY,
         passing=status in PASSING and not hopeless,
+        kind=f"status {status}",
         own=status == FOREIGN or status >= 500,
         busy=busy and not hopeless,
         late=status in LATE and seconds > PROXY,

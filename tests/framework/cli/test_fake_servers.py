@@ -21,6 +21,20 @@ SETTINGS = {
     "tail token": STRICT,
     "tail of a channel": STRICT,
 }
+FAILED = {
+    "429 with Retry-After": {"status 429"},
+    "truncated JSON": {"no whole answer"},
+    "abort": {"the answer ends with finish_reason 'abort'"},
+    "no content": {"the answer has no content"},
+    "no choices": {"the answer has no choices"},
+    "error in a choice": {"status 502"},
+    "error in a 200": {"status 429"},
+    "pages of a proxy": {f"status {status}" for status in range(520, 525)},
+    "page in a 200": {"status 200"},
+    "plain": set(),
+    "fields refused": set(),
+}
+"""What is counted as the server's failures."""
 SHARES = {
     "success": 1,
     "accuracy": 1,
@@ -49,3 +63,6 @@ def test_no_failure_of_a_server_is_the_models(
         if not each["where"]
     }
     assert {name: found.get(name) for name in SHARES} == SHARES
+    (model,) = result["models"]
+    if fake in FAILED:
+        assert {*model["failed"]} == FAILED[fake]

@@ -49,6 +49,14 @@ def test_a_line_says_model_host_day_calls_tokens_time_and_cost() -> None:
     )
 
 
+def test_a_line_says_how_the_server_failed() -> None:
+    failed = {"status 502": 3, "the answer has no content": 1}
+    (line,) = asked_lines([replace(SERVED, failed=failed)])
+    assert line.endswith(
+        ", asked again after: status 502 (n = 3), the answer has no content (n = 1)"
+    )
+
+
 def test_a_brief_line_fits_on_a_terminal() -> None:
     brief = replace(SERVED, name="nano", model="nano", answered_by={"nano": 3})
     (line,) = asked_lines([brief], brief=True)
