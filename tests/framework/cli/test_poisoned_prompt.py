@@ -13,21 +13,28 @@ from fake_servers import MODEL, Body, Reply, plain, refused, serving
 pytest.importorskip("openai", reason="needs the extra openai")
 pytestmark = pytest.mark.extended
 
-EPISODES = 12
 
-
-def run(gde: Gde, url: str, out: Path, *more: str) -> Done:
+def run(gde: Gde, url: str, out: Path, *more: str, episodes: int = 12) -> Done:
     return gde(
         *("eval", "--env", "grid", "--set", "env.size=5", "--agent", "gpt-oss"),
         *("--model", f"openai:{MODEL}@{url}", "--set", "model.retries=1"),
-        *("--episodes", str(EPISODES), "--out", str(out), "--json", "--quiet", *more),
+        *("--episodes", str(episodes), "--out", str(out), "--json", "--quiet", *more),
     )
 
 
-@pytest.mark.parametrize("concurrency", ["1", "8"])
-@pytest.mark.parametrize("place", ["middle", "last"])
+@pytest.mark.parametrize(
+    ("place", "status", "concurrency", "episodes"),
+    [
+        ("middle", 500, "1", 12),
+        ("middle", 400, "8", 12),
+        ("last", 500, "1", 12),
+        ("last", 400, "1", 12),
+        ("last", 500, "8", 12),
+        ("middle", 500, "8", 200),
+    ],
+)
 def test_a_poisoned_prompt_costs_one_episode(
-    gde: Gde, tmp_path: Path, concurrency: str, place: str
+    gde: Gde, tmp_path: Path, place: str, status: int, concurrency: str, episodes: int
 ) -> None:
     prompts: list[str] = []
 
@@ -36,26 +43,37 @@ def test_a_poisoned_prompt_costs_one_episode(
         return plain(body)
 
     with serving(noting) as server:
-        run(gde, server.url, tmp_path / "before", "--set", "run.concurrency=1")
-    poisoned = prompts[-1 if place == "last" else len(prompts) // 2]
+        run(
+            gde,
+            server.url,
+            tmp_path / "before",
+            "--set",
+            "run.concurrency=1",
+            episodes=episodes,
+        )
+    # Prompts of several episodes would cost all of these.
+    unique = [one for one in prompts if prompts.count(one) == 1]
+    poisoned = unique[-1 if place == "last" else len(unique) // 2]
 
     healthy = []
 
     def poisonous(body: Body) -> Reply:
         if body["messages"][-1]["content"] == poisoned and not healthy:
-            return refused("unexpected tokens remaining in message header", 500)
+            return refused("unexpected tokens remaining in message header", status)
         return plain(body)
 
     out = tmp_path / "run"
     with serving(poisonous) as server:
-        done = run(gde, server.url, out, "--set", f"run.concurrency={concurrency}")
+        many = ("--set", f"run.concurrency={concurrency}")
+        done = run(gde, server.url, out, *many, episodes=episodes)
         assert done.returncode == 3, done.stderr
         result = json.loads(done.stdout)
         assert [one["stage"] for one in result["failures"]] == ["rollout"]
         assert "unexpected tokens" in result["failures"][0]["reason"]
         assert result["subject"]["failed"] == 1
         named = {one["name"]: one for one in result["measurements"]}
-        assert named["success"]["n"] == EPISODES - 1
+        assert named["success"]["n"] == episodes - 1
+        assert named["success"]["value"] == named["accuracy"]["value"] == 1
 
         healthy.append(True)
         again = gde("resume", str(out), "--retry-failed", "--json", "--quiet")
