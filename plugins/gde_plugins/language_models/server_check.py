@@ -50,7 +50,7 @@ def changes(config: OpenAIConfig, refusal: str) -> Iterator[OpenAIConfig]:
         yield replace(config, logprobs=False)
     if config.stream and "stream" in refusal:
         yield replace(config, stream=False)
-    is_long = config.limit_field in named or "context" in refusal
+    is_long = config.limit_field in named or "context" in refusal.lower()
     if is_long and config.max_tokens != 1:
         yield replace(config, max_tokens=1)
     for field in named:

@@ -53,6 +53,13 @@ def refusing(field: str, reply: Reply, most: float = 0) -> Answer:
     return answer
 
 
+def too_large(body: Body) -> Reply:
+    """Refuses long answers by either name of the limit, as vLLM does."""
+    most = body.get("max_tokens") or body["max_completion_tokens"]
+    said = "'max_tokens' or 'max_completion_tokens' is too large"
+    return plain(body) if most < 512 else refused(f"{said}: {most}")
+
+
 def wants_a_key(body: Body) -> Reply:
     """Repeats a part of the wrong key, as OpenAI does."""
     return refused(f"Incorrect API key provided: {body['key'][:20]}***", 401)
@@ -129,6 +136,25 @@ WRONG = {
     "context": Wrong(
         answer=refusing("max_tokens", refused("the context has 512 tokens"), 512),
         says="lower model.max_tokens, or set model.context",
+    ),
+    "context as an error": Wrong(
+        answer=refusing(
+            "max_tokens", refused("Context size has been exceeded", 500), 512
+        ),
+        says="lower model.max_tokens, or set model.context",
+    ),
+    "limit by either name": Wrong(
+        answer=too_large,
+        says="lower model.max_tokens, or set model.context",
+    ),
+    "log-probabilities": Wrong(
+        settings=("model.logprobs=true",),
+        answer=refusing("logprobs", refused("not allowed to request logprobs", 403)),
+        says=r"set model.logprobs=false \(not allowed",
+    ),
+    "empty whatever is sent": Wrong(
+        answer=always(Reply(body=b"")),
+        says="the answer is no whole JSON: it is empty\n",
     ),
     "limit of answers": Wrong(
         answer=always(CUT), says="(?i)truncated: .*raise agent.max_tokens"
