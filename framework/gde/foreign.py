@@ -9,7 +9,7 @@ from codecs import (
     BOM_UTF32_LE,
 )
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
@@ -85,6 +85,17 @@ class ForeignFile:
         # Too many digits, or too many brackets.
         except (ValueError, RecursionError) as error:
             raise self.refused(f"wanted JSON, got {error}", line) from error
+
+    def lines(self) -> Iterator[tuple[int, Any]]:
+        """Each line that is not blank as a value in JSON, with its number.
+
+        Raises:
+            ConfigError: as `text` and `json`.
+        """
+        # JSON may hold the other characters at which `splitlines` ends a line.
+        for n, line in enumerate(self.text().split("\n"), 1):
+            if line.strip():
+                yield n, self.json(line, n)
 
     def valid(
         self, adapter: TypeAdapter[T], value: object, at: int | str | None = None

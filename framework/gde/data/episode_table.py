@@ -1,6 +1,6 @@
 """What is known of each episode, as columns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -15,8 +15,6 @@ EPISODES = "episodes"
 """The column that is one everywhere."""
 ENDING = "ending."
 """Begins the names of columns that are one where an episode ended so, else zero."""
-SERVED = "served"
-"""Label of the numbers of the episodes that one of several served models has answered."""
 
 
 class Head(NamedTuple):
@@ -28,16 +26,12 @@ class Head(NamedTuple):
     world: str
     cluster: str
     ending: Ending
-    served: str = ""
-    """The names that the models which answered gave themselves: "a", or "a and b"."""
 
     @classmethod
     def of(cls, one: Trajectory) -> "Head":
         """The head of an episode."""
         key, world = one.key, one.world
-        answers = [turn.decision.completion for turn in one.turns]
-        served = together(each.answered_by for each in answers if each)
-        return cls(str(key), key.condition, world.id, world.cluster, one.ending, served)
+        return cls(str(key), key.condition, world.id, world.cluster, one.ending)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,11 +88,6 @@ class EpisodeTable:
             facts={name: column[chosen] for name, column in self.facts.items()},
             faults=self.faults[chosen],
         )
-
-
-def together(names: Iterable[str]) -> str:
-    """Different names in one text, without empty ones."""
-    return " and ".join(sorted({*names} - {""}))
 
 
 @runtime_checkable

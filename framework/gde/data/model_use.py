@@ -10,6 +10,8 @@ from gde.data.completion import ChatRequest, Completion
 
 AGENT = "agent"
 """The kind of part on whose behalf episodes ask."""
+SERVED = "served"
+"""Label of the numbers of episodes that one of several served models answered."""
 PROMPT_CUT = "prompt"
 """What is told of a server that answers a part of a conversation only."""
 

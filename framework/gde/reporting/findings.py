@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gde.data.episode_table import SERVED
 from gde.data.goals import GOAL_MOVED
 from gde.data.grouping import grouped
 from gde.data.json import is_number
 from gde.data.measure import Better, Measure, Measures
+from gde.data.model_use import SERVED
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
 from gde.data.verdict import Outcome, Verdict

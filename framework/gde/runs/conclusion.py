@@ -63,7 +63,13 @@ def conclude(
     seconds = run.ready.how.part_seconds
     factless = know_facts(evidence, metrics, run.journal, seconds, anew)
     measured, failed = score(
-        metrics, evidence, run.conditions, tuple(kept), seconds, run.watch
+        metrics,
+        evidence,
+        run.conditions,
+        tuple(kept),
+        seconds,
+        run.watch,
+        run.journal.served(),
     )
     failed = (*factless, *failed)
 

@@ -1,11 +1,14 @@
 """From evidence to measurements: every metric, on the run and its conditions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 
-from gde.data.episode_table import SERVED, Head, heads_of
+from gde.data.episode_table import Head
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
+from gde.data.model_use import SERVED
 from gde.data.result import (
     TELL_APART,
     Failure,
@@ -23,6 +26,7 @@ from gde.stages.failing import failure_of, pass_on
 from gde.stages.progress import Progress, Watch, ignore
 
 Maker = Callable[[], Metric]
+NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def score(
@@ -32,6 +36,7 @@ def score(
     known: Sequence[Measurement] = (),
     seconds: float | None = None,
     watch: Watch = ignore,
+    served: Mapping[str, str] = NOBODY,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """Compute the metrics, in order of metric and condition, and test the whole run's
     numbers against their baselines; collect failures.
@@ -48,8 +53,9 @@ def score(
         known: measurements that others have given before.
         seconds: the time that a metric may take on one part; None for no limit.
         watch: receives the progress.
+        served: the name of the model that answered, by episode.
     """
-    parts = [({}, evidence), *_parts(evidence, conditions)]
+    parts = [({}, evidence), *_parts(evidence, conditions, served)]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
@@ -97,23 +103,24 @@ def remarked(
 
 
 def _parts(
-    evidence: Evidence, conditions: Sequence[Labels]
+    evidence: Evidence, conditions: Sequence[Labels], served: Mapping[str, str]
 ) -> Iterator[tuple[Labels, Evidence]]:
     """The parts of a run that differ in their condition or in the model that answered."""
 
-    def of(labels: Labels, field: str, value: object) -> tuple[Labels, Evidence]:
-        def holds(head: Head) -> bool:
-            return bool(getattr(head, field) == value)
+    def in_condition(i: int, head: Head) -> bool:
+        return head.condition == i
 
-        return labels, restricted(evidence, labels, holds)
+    def answered_by(name: str, head: Head) -> bool:
+        return served.get(head.episode) == name
 
     if len(conditions) > 1:
         for i, labels in enumerate(conditions):
-            yield of(labels, "condition", i)
-    served = {head.served for head in heads_of(evidence.trajectories)} - {""}
-    if len(served) > 1:
-        for name in sorted(served):
-            yield of({SERVED: name}, SERVED, name)
+            yield labels, restricted(evidence, labels, partial(in_condition, i))
+    names = sorted({*served.values()})
+    if len(names) > 1:
+        for name in names:
+            labels = {SERVED: name}
+            yield labels, restricted(evidence, labels, partial(answered_by, name))
 
 
 def _measured(

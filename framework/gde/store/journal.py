@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 
 from gde.data.activations import Intervention
 from gde.data.completion import Completion
-from gde.data.episode_table import Head, together
+from gde.data.episode_table import Head
 from gde.data.json import Labels
 from gde.data.observation import IMPOSSIBLE, State, World
 from gde.data.result import UnusableAnswers
@@ -522,10 +522,8 @@ class Journal(Database):
         episodes is empty.
         """
         found: dict[tuple[str, str], dict[str, list[Any]]] = {}
-        query = f"SELECT name FROM facts WHERE name LIKE '{TOLD}[%' ORDER BY name"
-        for row in self.query(query):
-            part, model, name, value = json.loads(row["name"].removeprefix(TOLD))
-            found.setdefault((part, model), {}).setdefault(name, []).append(value)
+        for who, (name, value), _ in self._notes(TOLD):
+            found.setdefault(who, {}).setdefault(name, []).append(value)
         return found
 
     @decoding("facts")
@@ -534,13 +532,19 @@ class Journal(Database):
         episodes is empty.
         """
         found: dict[tuple[str, str], dict[str, int]] = {}
-        query = (
-            f"SELECT name, value FROM facts WHERE name LIKE '{FAILED}[%' ORDER BY name"
-        )
-        for row in self.query(query):
-            part, model, failed = json.loads(row["name"].removeprefix(FAILED))
-            found.setdefault((part, model), {})[failed] = int(row["value"])
+        for who, (failed,), n in self._notes(FAILED):
+            found.setdefault(who, {})[failed] = int(n)
         return found
+
+    def _notes(self, begin: str) -> Iterator[tuple[tuple[str, str], list[Any], Any]]:
+        """The notes on models whose names begin so: part and model, what else the name
+        has, and the value.
+        """
+        names = f"{begin}[%"
+        query = "SELECT name, value FROM facts WHERE name LIKE ? ORDER BY name"
+        for row in self.query(query, (names,)):
+            part, model, *more = json.loads(row["name"].removeprefix(begin))
+            yield (part, model), more, row["value"]
 
     def counts(self) -> dict[str, int]:
         """The numbers of a `gde.data.result.Subject`."""
@@ -588,13 +592,20 @@ class Journal(Database):
 
     def heads(self) -> list[Head]:
         """The finished episodes in order, without what happened in them."""
-        served = "(SELECT json_group_array(DISTINCT answered_by) FROM calls WHERE scope = episode)"
-        query = f"""SELECT episode, condition, world_id, iif(base = '', world_id, base), ending, {served}
-            FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
-        found = []
-        for *head, names in self.query(query):
-            found.append(Head(*head, together(json.loads(names))))
-        return found
+        query = """SELECT episode, condition, world_id, iif(base = '', world_id, base), ending FROM episodes
+            WHERE ending IS NOT NULL ORDER BY condition, world, repeat"""
+        return [Head(*row) for row in self.query(query)]
+
+    def served(self) -> dict[str, str]:
+        """The names that models gave themselves, by the episode that they answered; those
+        of several models in one text.
+        """
+        query = """SELECT DISTINCT scope, answered_by FROM calls
+            WHERE answered_by <> '' AND NOT instr(scope, ' ') ORDER BY scope, answered_by"""
+        found: dict[str, list[str]] = {}
+        for scope, name in self.query(query):
+            found.setdefault(scope, []).append(name)
+        return {scope: " and ".join(names) for scope, names in found.items()}
 
     def summaries(self) -> Iterator[Summary]:
         """The finished episodes in the order of keys."""

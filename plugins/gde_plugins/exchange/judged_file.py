@@ -69,14 +69,12 @@ def read_rows(path: Path) -> list[Row]:
     """
     file = ForeignFile("FILE", path)
     rows: list[Row] = []
-    # JSON may hold the other characters at which `splitlines` ends a line.
-    for n, line in enumerate(file.text().split("\n"), 1):
-        if line.strip():
-            row = _row(file, line, n)
-            if rows and rows[-1].id == row.id:
-                rows[-1] = _joined(rows[-1], row)
-            else:
-                rows.append(row)
+    for n, value in file.lines():
+        row = _row(file, value, n)
+        if rows and rows[-1].id == row.id:
+            rows[-1] = _joined(rows[-1], row)
+        else:
+            rows.append(row)
     if not rows:
         raise file.refused("wanted a trajectory or a step a line, got none")
     times = Counter(row.id for row in rows)
@@ -89,8 +87,7 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _row(file: ForeignFile, line: str, n: int) -> Row:
-    found = file.json(line, n)
+def _row(file: ForeignFile, found: Any, n: int) -> Row:
     whole = isinstance(found, dict) and "steps" in found
     form: TypeAdapter[Any] = TRAJECTORY if whole else STEP
     row = file.valid(form, found, n)

@@ -94,14 +94,11 @@ def read_lm_eval(path: Path) -> Log:
 
 def _records(file: ForeignFile) -> Iterator[tuple[int | str, Any]]:
     """Samples with their places: up to 0.4.3 in one array, later one a line."""
-    text = file.text()
-    if text.lstrip().startswith("["):
-        for place, value in enumerate(file.json(text), start=1):
-            yield f"sample {place}", value
+    if not file.text().lstrip().startswith("["):
+        yield from file.lines()
         return
-    for place, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield place, file.json(line, place)
+    for place, value in enumerate(file.json(), start=1):
+        yield f"sample {place}", value
 
 
 def _sample(logged: Logged) -> Sample:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from gde.data.episode_table import SERVED
 from gde.data.evidence import Evidence
+from gde.data.model_use import SERVED
 from gde.data.plan import Plan
 from gde.data.result import Result
 from gde.files import write_whole

@@ -155,6 +155,30 @@ def test_a_mixture_is_told(told: dict[str, Any], sentence: str | None) -> None:
     assert sentence is None or sentence in found[0]
 
 
+def test_an_episode_may_have_answers_of_several_models(journal: Journal) -> None:
+    write(journal, "0/0/0", replace(ANSWER, answered_by="b", model="small"), ANSWER)
+    write(journal, "0/1/0", replace(ANSWER, answered_by=""))
+    write(journal, "0/2/0", replace(ANSWER, answered_by="b"))
+    write(journal, "reward_model judge", replace(ANSWER, answered_by="c"))
+    assert journal.served() == {"0/0/0": "b and big-2026", "0/2/0": "b"}
+
+
+def test_failures_of_a_server_are_counted_by_part_and_kind(journal: Journal) -> None:
+    async def reserve(scope: str, *failed: str) -> None:
+        for each in failed:
+            await journal.reserve(scope, "request", "big", (1, 1), each)
+
+    asyncio.run(reserve("0/0/0", "", "status 502", "status 502", "no connection"))
+    asyncio.run(reserve("0/1/0", "status 502"))
+    asyncio.run(reserve("reward_model judge", *(f"odd {i}" for i in range(200))))
+    known = journal.failed_tries()
+    assert known["", "big"] == {"no connection": 1, "status 502": 3}
+    assert 50 < len(known["reward_model judge", "big"]) <= 100
+    write(journal, "0/0/0", ANSWER)
+    (agent,) = models_used(journal, PLAN, {})
+    assert agent.failed == known["", "big"]
+
+
 def test_a_day_is_noted_once_however_many_answers_it_has(journal: Journal) -> None:
     write(journal, "0/0/0", ANSWER, replace(ANSWER, model="small"))
     write(journal, "0/1/0", ANSWER, ANSWER)
