@@ -7,16 +7,22 @@ from pathlib import Path
 from gde.data.episode_table import heads_of
 from gde.data.evidence import Evidence
 from gde.data.measure import Measure
-from gde.data.reward import READS_AHEAD, READS_TRUTH
+from gde.data.reward import NOT_ISOLATED, READS_AHEAD, READS_TRUTH
 from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
 from gde.offers import Capability, MetricOffer
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
-from gde.request.defaults import FRAMEWORK
 from gde.request.ready import Chosen, Ready
 from gde.stages.context import Resources
 from gde.stages.evidence import load_evidence, parts_of
 from gde.store.folder import RunFolder
+
+NOTES = {
+    NOT_ISOLATED: "not isolated",
+    READS_TRUTH: "reads the truth",
+    READS_AHEAD: "not causal",
+}
+"""What a leaderboard says of contenders, by the event that their traces count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +69,7 @@ def rank_contenders(runs: Sequence[Path]) -> tuple[Leaderboard, ...]:
                 scores[names[label]] = by_condition
             for label in _baselines(ready) & names.keys():
                 baselines.add(names[label])
-            for label, note in _notes(ready, evidence).items():
+            for label, note in _notes(evidence).items():
                 if label in names:
                     notes[names[label]] = note
         if scores:
@@ -108,15 +114,11 @@ def _baselines(ready: Ready) -> Collection[str]:
     }
 
 
-def _notes(ready: Ready, evidence: Evidence) -> dict[str, str]:
+def _notes(evidence: Evidence) -> dict[str, str]:
     """What a reader must know of reward models, by label."""
     notes: dict[str, dict[str, None]] = {}
-    for one in ready.rewards:
-        if one.entry.distribution != FRAMEWORK:
-            notes[one.label] = {"not isolated": None}
     for trace in evidence.reward_traces:
-        if trace.counts.get(READS_TRUTH):
-            notes.setdefault(trace.model, {})[READS_TRUTH] = None
-        elif trace.counts.get(READS_AHEAD):
-            notes.setdefault(trace.model, {})["not causal"] = None
+        for event, note in NOTES.items():
+            if trace.counts.get(event):
+                notes.setdefault(trace.model, {})[note] = None
     return {label: ", ".join(own) for label, own in notes.items()}

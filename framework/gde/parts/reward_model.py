@@ -20,6 +20,17 @@ class RewardModel(Protocol):
         """The predicted rewards of one episode, or the reason why there are none."""
 
 
+def given(found: object) -> Rewards:
+    """The rewards that a reward model has given.
+
+    Raises:
+        TypeError: it has given something else.
+    """
+    if not isinstance(found, Rewards):
+        raise TypeError(f"wanted gde.Rewards, got {found!r}")
+    return found
+
+
 @runtime_checkable
 class TruthReader(Protocol):
     """Gives rewards that are made from the truth, such as an upper bound.

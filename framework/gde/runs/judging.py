@@ -18,6 +18,7 @@ from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Step, Transcript
 from gde.errors import ConfigError, GdeError
+from gde.parts.reward_model import given
 from gde.stages.context import Resources
 from gde.stages.rewarding import check_rewards
 
@@ -108,9 +109,7 @@ class AskedReward:
 
     async def _judged(self, transcript: Transcript) -> Rewards:
         try:
-            found: Rewards = await self._model.rewards(transcript)
-            if not isinstance(found, Rewards):
-                raise TypeError(f"wanted gde.Rewards, got {found!r}")
+            found = given(await self._model.rewards(transcript))
             check_rewards(found, len(transcript.steps))
         except GdeError:
             raise

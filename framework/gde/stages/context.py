@@ -21,6 +21,7 @@ from gde.parts.metric import Declared, Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
 from gde.request.catalogue import Catalogue
+from gde.request.defaults import FRAMEWORK
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.models import find_model
 from gde.request.ready import Alone, Chosen, Ready, unmade
@@ -31,6 +32,7 @@ from gde.seeding import derive
 from gde.stages.asking import Scope
 from gde.stages.beginning import begin
 from gde.stages.budget import Budget, Left
+from gde.stages.isolation import Isolated, isolated
 from gde.stages.models import Models
 from gde.stages.reuse import Reuse
 from gde.stages.rewarding import Shown
@@ -78,6 +80,7 @@ class Resources:
         self.models = Models(self._make_model, journal, budget, reuse)
         self._metrics: dict[str, Declared] = {}
         self._reward_scopes: dict[str, Scope] = {}
+        self._processes: dict[str, Isolated | None] = {}
 
     def context(
         self, kind: str, label: str, scope: Scope | None = None
@@ -148,8 +151,20 @@ class Resources:
         name = chosen.entry.offer.name
         if scope is None and name not in self._reward_scopes:
             self._reward_scopes[name] = self.models.scope(f"{chosen.kind} {name}")
-        model = self.make(chosen, scope or self._reward_scopes[name])
-        return Shown(chosen.label, model, chosen.needs)
+        model = self._isolated(chosen) or self.make(
+            chosen, scope or self._reward_scopes[name]
+        )
+        could_cheat = _is_foreign(chosen) and not isinstance(model, Isolated)
+        return Shown(chosen.label, model, chosen.needs, could_cheat)
+
+    def _isolated(self, chosen: Chosen) -> Isolated | None:
+        """The process of a reward model of others; None where it has none."""
+        if not _is_foreign(chosen):
+            return None
+        if chosen.label not in self._processes:
+            seed = self.context(chosen.kind, chosen.label).seed
+            self._processes[chosen.label] = isolated(chosen, seed, self.scratch)
+        return self._processes[chosen.label]
 
     def metric_of(self, chosen: Chosen) -> Declared:
         """The metric, made once per process: it keeps nothing between two evidences."""
@@ -164,8 +179,11 @@ class Resources:
         return self._metrics[chosen.label]
 
     def close(self) -> None:
-        """Release the models and delete the scratch folder."""
+        """Release the models, end the processes and delete the scratch folder."""
         self.models.close()
+        for process in self._processes.values():
+            if process is not None:
+                process.close()
         if "scratch" in self.__dict__:
             rmtree(self.scratch, ignore_errors=True)
             del self.__dict__["scratch"]
@@ -273,6 +291,11 @@ class RunContext:
         task = _task(environment, trajectory, condition.goal_moved)
         agent.begin(Brief(task=task, seed=agent_seed(ready.plan.seed, key)))
         return agent
+
+
+def _is_foreign(chosen: Chosen) -> bool:
+    """Whether a part is not gde's own."""
+    return chosen.entry.distribution != FRAMEWORK
 
 
 def agent_seed(root: int, key: EpisodeKey) -> int:

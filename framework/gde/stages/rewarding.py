@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.data.reward import (
+    NOT_ISOLATED,
     PREFIX_TESTS,
     READS_AHEAD,
     READS_TRUTH,
@@ -21,7 +22,7 @@ from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
 from gde.errors import RunFailed, Unavailable
 from gde.offers import Capability
-from gde.parts.reward_model import RewardModel, TruthReader
+from gde.parts.reward_model import RewardModel, TruthReader, given
 from gde.stages.failing import pass_on, reason_of, traceback_of
 from gde.stages.outages import Reach, SecondChances
 from gde.store.journal import Journal
@@ -42,6 +43,8 @@ class Shown:
     model: RewardModel | TruthReader
     needs: frozenset[str] = frozenset()
     """What its offer declares: TRUE_REWARD, or SHOWN_SUCCESS for a demonstration."""
+    could_cheat: bool = False
+    """Whether it is code of others that runs in the process of the run."""
 
     @property
     def sighted(self) -> bool:
@@ -50,19 +53,18 @@ class Shown:
 
     async def rewards(self, trajectory: Trajectory) -> RewardTrace:
         if self.sighted and isinstance(self.model, TruthReader):
-            found = await self.model.true_rewards(trajectory)
-            found = replace(found, counts={**found.counts, READS_TRUTH: 1})
+            found = given(await self.model.true_rewards(trajectory))
+            mark = {READS_TRUTH: 1}
         else:
             found = await self._asked(self._transcript(trajectory))
-        if not isinstance(found, Rewards):
-            raise TypeError(f"wanted gde.Rewards, got {found!r}")
+            mark = {NOT_ISOLATED: 1} if self.could_cheat else {}
         return RewardTrace(
             model=self.name,
             episode=str(trajectory.key),
             values=found.values,
             failure=found.failure,
             made_by=found.made_by,
-            counts=found.counts,
+            counts={**found.counts, **mark},
         )
 
     async def reads_ahead(self, trajectory: Trajectory, whole: RewardTrace) -> bool:
@@ -84,7 +86,7 @@ class Shown:
 
     async def _asked(self, transcript: Transcript) -> Rewards:
         assert isinstance(self.model, RewardModel)
-        return await self.model.rewards(transcript)
+        return given(await self.model.rewards(transcript))
 
 
 async def reward(

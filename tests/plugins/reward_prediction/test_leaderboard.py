@@ -1,13 +1,15 @@
 """Reward models of recorded trajectories, compared by task within and across runs."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from gde import Choice, Plan, evaluate, load_evidence
+from gde import Choice, Plan, Transcript, evaluate, load_evidence
 from gde.cli.main import build_app
 from gde.comparisons.leaderboard import rank_contenders
 from gde.data.reward import READS_TRUTH
@@ -96,18 +98,30 @@ def own_words(goal: str, observation: str, action: str) -> float:
     return float(len(set(goal.split()) & set(observation.split())))
 
 
-def test_code_that_is_not_ours_is_marked_as_not_isolated(tmp_path: Path) -> None:
+@dataclass
+class Locked:
+    """The same, which no other process can have."""
+
+    lock: Any = field(default_factory=Lock)
+
+    def rewards(self, transcript: Transcript) -> list[float]:
+        goal = transcript.objective
+        return [own_words(goal, step.observation, "") for step in transcript.steps]
+
+
+def test_code_that_is_not_ours_is_marked_unless_it_is_isolated(tmp_path: Path) -> None:
     plan = Plan(
         environment=Choice(name="rewardbench", config={"share": 0.032}),
         agent="random",
-        rewards=[own_words, "clock", "monotonic"],
+        rewards=[own_words, Locked(), "clock", "monotonic"],
         metrics=["epic"],
         episodes=4,
     )
     evaluate(plan, tmp_path / "run")
     (board,) = rank_contenders([tmp_path / "run"])
-    (own,) = {one.contender for one in board.standings} - {"clock", "monotonic"}
-    assert board.notes == {own: "not isolated", "monotonic": "not causal"}
+    assert board.notes == {"Locked": "not isolated", "monotonic": "not causal"}
+    values = {one.contender: one.value for one in board.standings}
+    assert values["own_words"] == values["Locked"]
 
 
 def test_a_single_run_without_contenders_is_refused(tmp_path: Path) -> None:
