@@ -23,7 +23,7 @@ from gde.numerics.stats._estimates import (
     Estimate,
     Floats,
     Interval,
-    cluster_mean,
+    cluster_ratio,
     cluster_sums,
     expanded_percentile,
 )
@@ -128,8 +128,11 @@ def unpaired_difference(
         mean_a = _share(first)
         mean_b = _share(second)
     else:
-        mean_a = cluster_mean(first, np.arange(len(first)), rng)
-        mean_b = cluster_mean(second, np.arange(len(second)), rng)
+        # The interval of a side of equal values has no width, and the other's counts.
+        mean_a, mean_b = (
+            cluster_ratio(side, np.ones(len(side)), np.arange(len(side)), rng)
+            for side in (first, second)
+        )
     return _joined(mean_a, mean_b)
 
 

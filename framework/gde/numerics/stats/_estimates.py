@@ -11,7 +11,7 @@ the interval stays in the range of the data and does not collapse for shares nea
 1. `tests/framework/numerics/stats` simulates its coverage.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -43,7 +43,7 @@ class Estimate:
 
     value: float
     interval: Interval | None
-    """None with fewer than `MINIMUM_CLUSTERS`."""
+    """None with fewer than `MINIMUM_CLUSTERS`, and for a mean of equal values."""
     n: int
     """Observations."""
     n_clusters: int
@@ -69,13 +69,15 @@ def cluster_mean(
     """The mean of all values (N,), with `clusters` (N,). For shares use
     `cluster_share`.
 
-    Equal values give an interval of no width.
+    Equal values have no interval, since they do not tell how values vary.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.
     """
     ones = np.ones(np.shape(values))
-    return cluster_ratio(values, ones, clusters, rng)
+    mean = cluster_ratio(values, ones, clusters, rng)
+    is_flat = np.allclose(values, mean.value, rtol=1e-12, atol=0)
+    return replace(mean, interval=None) if is_flat else mean
 
 
 def cluster_ratio(
