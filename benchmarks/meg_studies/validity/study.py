@@ -1,6 +1,6 @@
 """The validity suite: how often agents with known aims are called goal-directed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -101,9 +101,11 @@ def p_values_in(kind: str, sample: int, n_worlds: int) -> Mapping[str, float]:
 
 
 def played_in(
-    kind: str, sample: int, n_worlds: int
+    kind: str, sample: int, n_worlds: int, agents: Collection[str] = ()
 ) -> Mapping[str, list[tuple[str, Scored]]]:
-    """Return by agent its scored episodes in one run of a kind of worlds."""
+    """Return by agent its scored episodes in one run of a kind of worlds, of all agents
+    or of those named.
+    """
     offer = Catalogue.default().find("environment", WORLDS[kind][0]).offer
     config = build(offer.config, WORLDS[kind][1], kind)
 
@@ -122,6 +124,8 @@ def played_in(
             model = pursuits.worlds[0]
             mdp = model.mdp if isinstance(model, Tabulated) else None
             for name, policy in {**blind(mdp), **SEEKING}.items():
+                if agents and name not in agents:
+                    continue
                 rng = generator(seed, "meg-validity", kind, name)
                 episode = str(seed), walk(pursuits, policy, rng)
                 played.setdefault(name, []).append(episode)
