@@ -121,7 +121,10 @@ def lower_bound(tries: Tries, features: Any, rng: np.random.Generator) -> Estima
 
     found = cluster_mean(scores, tries.clusters, rng)
     interval = found.interval
-    if interval is not None:
+    if not scores.any():
+        # Nothing predicts the behaviour, and 0 is a bound whatever the data.
+        interval = (0.0, 0.0)
+    elif interval is not None:
         interval = (max(interval[0], 0.0), max(interval[1], 0.0))
     return replace(found, value=max(found.value, 0.0), interval=interval)
 
