@@ -50,6 +50,8 @@ READS_TRUTH = "reads the truth"
 """Count of an episode whose rewards were made from the truth, as the offer declares."""
 NOT_ISOLATED = "not isolated"
 """Count of an episode that code of others judged in the process of the run."""
+READS_NOTHING = "reads no observation"
+"""What tells a baseline from a reward model that contends."""
 PREFIX_TESTS = "prefix tests"
 """Count of the prefix tests of an episode: is a reward the same when all later steps are
 cut off?

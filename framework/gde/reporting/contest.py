@@ -185,13 +185,20 @@ def _leading(found: Comparison, ranked: Sequence[Ranked]) -> str:
     if (least := _value(ahead[-1])) != values:
         values = f"{least} to {values}"
     if not behind:
-        return (
-            f"No difference in {title} is shown between {_counted(ahead)} ({values})."
-        )
+        return f"In {title} {_undecided(ahead)} between {_counted(ahead)} ({values})."
     are_behind = f"{_named(behind)} {'are' if behind[1:] else 'is'} clearly behind"
     if not ahead[1:]:
         return f"{_named(ahead)} leads by {title}; {are_behind}."
-    return f"{are_behind} in {title}; between {_counted(ahead)} ({values}) no difference is shown."
+    return f"{are_behind} in {title}; between {_counted(ahead)} ({values}) {_undecided(ahead)}."
+
+
+def _undecided(ahead: Sequence[Ranked]) -> str:
+    """What is known of those of the first rank."""
+    untested = [one for one in ahead[1:] if not one.verdict or one.verdict.p is None]
+    # Without a test a difference that is seen may be one.
+    if any(_value(one) != _value(ahead[0]) for one in untested):
+        return "a difference is not tested"
+    return "no difference is shown"
 
 
 def _limits(found: Comparison, ranked: Sequence[Ranked]) -> Iterator[str]:

@@ -55,6 +55,10 @@ OUTCOMES = {
 """What is said of a reader that is not better than its control."""
 
 
+FEW_A_CONDITION = 60
+"""Below as many worlds in a condition, the limits say so."""
+
+
 def opening(result: Result) -> Opening:
     """Put the numbers of a result into words."""
     found = probed(result)
@@ -246,8 +250,8 @@ def _limits(result: Result, found: Sequence[Probed]) -> Iterator[str]:
             one.clusters or one.n for one in by_condition(result, finding.measure.name)
         ]
         # The ends of a range over many conditions of few worlds are mostly chance.
-        if len(counts) > 1:
-            yield f"{len(counts)} conditions of at least {plural(min(counts), 'world')}"
+        if len(counts) > 1 and min(counts) < FEW_A_CONDITION:
+            yield f"as few as {plural(min(counts), 'world')} in a condition"
 
 
 def _not_better(found: Probed) -> list[str]:

@@ -50,7 +50,7 @@ OUTCOMES = {
 """Mark and word of the outcome of a test."""
 EQUAL = ("=", "equal")
 """Where a control has the same number, and too few worlds differ for a test."""
-FEW = ("!", "too few")
+FEW = ("!", "not judged")
 """Where too few answers were usable to judge what the agent did."""
 USABLE = 0.9
 """The least share of usable answers of an agent that is judged."""
@@ -168,7 +168,7 @@ def _by_condition(measure: Measure, result: Result) -> Iterator[Group]:
         rows.append(row_of(labels_text(one.where), beside))
     title = f"{measure.title} by condition"
     if len(rows) > CONDITIONS:
-        title += f", the worst {CONDITIONS} of {len(rows)}"
+        title += f", the worst of {len(rows)}"
         sign = -1 if measure.better == "less" else 1
 
         def rank(row: Row) -> tuple[int, float]:

@@ -73,7 +73,10 @@ def record_limits(results: Sequence[Result]) -> Iterator[str]:
     noticed: dict[str, None] = {}
     for one in results:
         noticed |= dict.fromkeys(_noticed(str(one.provenance.get("notice") or "")))
-    yield from noticed
+    # "toy model" says nothing beside "toy model, trained to show places".
+    for one in noticed:
+        if not any(other != one and other.startswith(one) for other in noticed):
+            yield one
 
 
 def worlds_limit(results: Sequence[Result]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from gde.reporting.contest import Contended, contended
 from gde.reporting.findings import Beside
 from gde.reporting.forest import EQUAL, TITLES, Group, Row, on_axes, row_of
 from gde.reporting.probe_differences import probe_tables
-from gde.reporting.wording import bounds, number
+from gde.reporting.wording import bounds, difference_quantity
 
 
 def pair_groups(found: Comparison) -> list[Group]:
@@ -84,7 +84,7 @@ def _of_probe(row: ProbeRow, first: str) -> Row:
 
 def _row(title: str, beside: Beside, is_equal: bool) -> Row:
     """A row with the size of the difference, where one is shown."""
-    row = row_of(title, beside)
+    row = row_of(title.replace(" early", ", few worlds"), beside)
     if is_equal and beside.outcome == "untested":
         mark, word = EQUAL
         return replace(row, mark=mark, word=word)
@@ -92,7 +92,7 @@ def _row(title: str, beside: Beside, is_equal: bool) -> Row:
     if verdict is None or beside.outcome in ("none", "untested"):
         return row
     unit = beside.ours.unit
-    size = number(abs(verdict.difference), unit)
+    size = difference_quantity(abs(verdict.difference), unit)
     interval = verdict.interval
     if interval is not None and verdict.difference < 0:
         interval = (-interval[1], -interval[0])

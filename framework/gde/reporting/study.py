@@ -110,12 +110,20 @@ def _best(measured: Sequence[Comparison], study: Study) -> str:
     if best.differs and best.differs != READS_NOTHING:
         value += f" ({best.differs})"
     where = f" ({best.column})" if best.column else ""
-    told = f"Of {len(column)} contenders, {_named(best)} has the {most} {inline(measure.title)}{where}: {value}"
+    title = inline(measure.title)
     if not blind or blind == column:
-        return f"{told}."
+        return f"Of {len(column)} contenders, {_named(best)} has the {most} {title}{where}: {value}."
     rival = min(blind, key=rank)
     without = quantity(rival.ours.value or 0.0, rival.ours.unit, 0)
-    return f"{told}; {_named(rival)}, which {READS_NOTHING}, has {without}."
+    if rank(rival) < rank(best):
+        return (
+            f"{_named(rival)}, which {READS_NOTHING}, has the {most} {title}{where}: {without}; "
+            f"the best of {len(column)} that read, {_named(best)}, has {value}."
+        )
+    return (
+        f"Of {len(column)} contenders, {_named(best)} has the {most} {title}{where}: {value}; "
+        f"{_named(rival)}, which {READS_NOTHING}, has {without}."
+    )
 
 
 def _named(row: Comparison) -> str:

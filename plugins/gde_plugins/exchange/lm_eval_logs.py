@@ -70,7 +70,8 @@ def read_lm_eval(path: Path) -> Log:
     """Read a file of samples.
 
     Raises:
-        ConfigError: a line or sample is none. GdeError: the file is too large.
+        ConfigError: a line or sample is none.
+        GdeError: the file is too large.
     """
     check_size(path)
     file = ForeignFile("LOG", path)

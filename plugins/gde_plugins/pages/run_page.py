@@ -85,7 +85,6 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
         sections=sections(result, drawn),
         condition_maps=[picture(figure) for figure in condition_maps(result)],
         condition_table=condition_table(result, conditions | {SERVED}),
-        tests=tests_tables(result),
         figures=[picture(figure) for figure in figures],
         probes=probe_tables(evidence, conditions, result),
         films=played,

@@ -200,8 +200,7 @@ def test_of_many_conditions_the_worst_are_shown(result: Result) -> None:
     )
     group = next(one for one in forest(swept) if "by condition" in one.title)
     assert (
-        group.title
-        == "Success rate by condition, the worst 12 of 42, % (more is better)"
+        group.title == "Success rate by condition, the worst of 42, % (more is better)"
     )
     assert group.rows[0].title == f"size{SPACE}40" and len(group.rows) == 12
 

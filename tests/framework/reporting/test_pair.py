@@ -73,7 +73,7 @@ def test_the_second_stands_beside_the_first_with_the_size_of_the_difference() ->
         "50\u00a0%",
         "old 75",
     )
-    assert (row.word, row.by) == ("worse", "by 25.0 [12.5,\u00a037.5]")
+    assert (row.word, row.by) == ("worse", "by 25.0\u00a0points [12.5,\u00a037.5]")
     assert row.beside.ours.interval == (0.25, 1.0)
 
 
@@ -138,7 +138,7 @@ def test_the_headlines_of_the_main_fit_of_a_probe_follow() -> None:
     _, probed = groups
     [goal] = probed.rows
     assert (goal.title, goal.control) == ("Goal found", "old 75")
-    assert (goal.word, goal.by) == ("worse", "by 50.0 [40.0,\u00a060.0]")
+    assert (goal.word, goal.by) == ("worse", "by 50.0\u00a0points [40.0,\u00a060.0]")
     assert "places" in probed.title
 
 

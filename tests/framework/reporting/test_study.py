@@ -125,8 +125,8 @@ def test_among_reward_models_the_one_that_reads_the_truth_is_not_the_best(
     ]  # fmt: skip
     study = of(*(replace(one, ours=replace(one.ours, n=9)) for one in rows), results={"rb": contended})  # fmt: skip
     assert said(study) == (
-        "Of 2 contenders, factory has the least EPIC distance (overall): 30 %, published 25 (by rules);"
-        " words, which reads no observation, has 10 %."
+        "words, which reads no observation, has the least EPIC distance (overall): 10 %; "
+        "the best of 2 that read, factory, has 30 %, published 25 (by rules)."
     )
     assert "gpt-oss" not in opening(study).subject
 
