@@ -7,6 +7,7 @@ import typer
 
 from gde.cli import options
 from gde.cli.output import say, show_json, show_result
+from gde_plugins.exchange import addresses
 
 
 def command(
@@ -15,7 +16,7 @@ def command(
         typer.Argument(
             metavar="LOG",
             help="Log of Inspect, .eval or .json; samples of lm-evaluation-harness, .jsonl or samples_*.json;"
-            " or a folder that `gde publish` made.",
+            " or a folder that `gde publish` made. Here or at an address, e.g. s3://BUCKET/NAME.",
         ),
     ],
     out: Annotated[
@@ -27,14 +28,19 @@ def command(
 
     They can be compared, reported and exported like any other.
     """
+    with addresses.fetched(log) as copy:
+        if copy.is_dir():
+            _import_dataset(copy, out, as_json)
+        else:
+            _import_log(copy, out, as_json)
+
+
+def _import_log(log: Path, out: Path | None, as_json: bool) -> None:
     from gde.errors import ConfigError
     from gde_plugins.exchange.importing import import_log
     from gde_plugins.exchange.inspect_logs import ENDINGS, read_inspect
     from gde_plugins.exchange.lm_eval_logs import LINES, is_lm_eval, read_lm_eval
 
-    if log.is_dir():
-        _import_dataset(log, out, as_json)
-        return
     if not log.is_file():
         raise ConfigError(f"LOG: wanted a file or a dataset's folder, got {log}")
     endings = (*ENDINGS, LINES)

@@ -52,6 +52,15 @@ def test_a_site_goes_to_an_address_whole(run: Path, bucket: MemoryFileSystem) ->
     assert bucket.glob("/lab/site/dataset/**/*.parquet")
 
 
+def test_a_site_is_imported_from_its_address(run: Path, tmp_path: Path) -> None:
+    assert command("publish", run, "--out", "memory://lab/site").exit_code == 0
+    out = tmp_path / "imported"
+    done = command("import", "memory://lab/site/dataset", "--out", out)
+    assert done.exit_code == 0, done.output
+    [copy] = out.iterdir()
+    assert gde.open(copy).result.measurements == gde.open(run).result.measurements
+
+
 def test_a_folder_comes_back_as_it_was_sent(
     bucket: MemoryFileSystem, tmp_path: Path
 ) -> None:
