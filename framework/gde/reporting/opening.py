@@ -74,9 +74,9 @@ def record_limits(results: Sequence[Result]) -> Iterator[str]:
     for one in results:
         noticed |= dict.fromkeys(_noticed(str(one.provenance.get("notice") or "")))
     # "toy model" says nothing beside "toy model, trained to show places".
-    for one in noticed:
-        if not any(other != one and other.startswith(one) for other in noticed):
-            yield one
+    for notice in noticed:
+        if not any(other != notice and other.startswith(notice) for other in noticed):
+            yield notice
 
 
 def worlds_limit(results: Sequence[Result]) -> Iterator[str]:
