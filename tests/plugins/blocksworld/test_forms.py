@@ -60,12 +60,13 @@ def random_problem(rng: random.Random) -> Files:
     towers: list[str] = []
     for block in rng.sample(blocks, len(blocks)):
         place = rng.randrange(len(towers) + 1)
-        towers[place : place + 1] = ["".join([*towers[place : place + 1], block])]
-    hand = towers.pop() if len(towers) > 1 and len(towers[-1]) == 1 else ""
-    if rng.random() < 0.7 and hand:
-        towers.append(hand)
-        hand = ""
-    facts = [f"(holding {hand})" if hand else "(handempty)"]
+        if place == len(towers):
+            towers.append(block)
+        else:
+            towers[place] += block
+    facts = ["(handempty)"]
+    if len(towers) > 1 and len(towers[-1]) == 1 and rng.random() < 0.3:
+        facts = [f"(holding {towers.pop()})"]
     for tower in towers:
         facts += [f"(ontable {tower[0]})", f"(clear {tower[-1]})"]
         facts += [f"(on {upper} {lower})" for lower, upper in pairwise(tower)]
