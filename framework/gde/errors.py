@@ -8,6 +8,9 @@ FAULTS = (Exception, SystemExit)
 fails like any other.
 """
 
+LONGEST = 200
+"""Characters of a name that a message repeats."""
+
 INTERRUPTED = 130
 """Exit code of a process that a signal has interrupted."""
 
@@ -28,7 +31,8 @@ class UnknownName(GdeError):
         near = get_close_matches(name, choices, n=3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         listed = ", ".join(choices) or "none"
-        super().__init__(f"unknown {kind} {name!r}.{meant} Known: {listed}.{hint}")
+        got = repr(name[:LONGEST])
+        super().__init__(f"unknown {kind} {got}.{meant} Known: {listed}.{hint}")
 
     @classmethod
     def check(cls, kind: str, names: Iterable[str], known: Collection[str]) -> None:

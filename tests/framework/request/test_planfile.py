@@ -168,6 +168,10 @@ def test_unknown_tables_and_fields_suggest_near_ones(tmp_path: Path) -> None:
     path.write_text("[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\nepisode=3")
     with pytest.raises(UnknownName, match="Did you mean episodes"):
         read_plan(path)
+    path.write_text(f"[env]\nuse='grid'\n[agent]\nuse='x'\n[run]\n{'9' * 5000} = 3")
+    with pytest.raises(UnknownName, match="unknown field of run '999") as told:
+        read_plan(path)
+    assert len(str(told.value)) < 1000
 
 
 def test_an_absent_file_is_named(tmp_path: Path) -> None:
