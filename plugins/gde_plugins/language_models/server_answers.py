@@ -17,12 +17,17 @@ FINISHES: Mapping[str, Finish] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "tool_calls": "stop",
+    "tool_use": "stop",
     "function_call": "stop",
     "length": "length",
     "max_tokens": "length",
     "content_filter": "refusal",
+    "safety": "refusal",
+    "refusal": "refusal",
 }
-"""Finish reasons of models. With any other, e.g. "abort", the server has failed."""
+"""Finish reasons of models, in any letter case. With any other, e.g. "abort", the server
+has failed.
+"""
 REASONING_FIELDS = (
     "reasoning_content",
     "reasoning",
@@ -34,14 +39,8 @@ content name theirs likewise.
 """
 INSTEAD = ("refusal", "tool_calls", "function_call", *REASONING_FIELDS)
 """Fields that a message may have in place of a content."""
-WITHOUT_CONTENT = (
-    "length",
-    "max_tokens",
-    "content_filter",
-    "tool_calls",
-    "function_call",
-)
-"""Finish reasons of answers that may have no content."""
+CALLS = ("tool_calls", "tool_use", "function_call")
+"""Finish reasons of answers that may be calls alone."""
 TEXT_FIELDS = ("text", "refusal", "content", "summary", *REASONING_FIELDS)
 """Fields of a part that may hold its text."""
 TAG = re.compile(r"<[^>]*>")
@@ -84,15 +83,20 @@ def failure(answer: object) -> Failed | None:
         return Failed("the answer has no choices")
 
     finish = _field(choice, "finish_reason")
-    if isinstance(finish, str) and finish and finish not in FINISHES:
+    ending = _ending(finish)
+    if isinstance(finish, str) and finish and ending is None:
         return Failed(f"the answer ends with finish_reason {finish!r}")
     message = _field(choice, "message")
     if isinstance(message, Mapping) and message.get("content") is None:
         # A model that answers nothing gives a text without letters.
         others = any(message.get(name) for name in INSTEAD)
-        if not others and finish not in WITHOUT_CONTENT:
+        if not others and ending in (None, "stop") and finish not in CALLS:
             return Failed("the answer has no content")
     return None
+
+
+def _ending(finish: object) -> Finish | None:
+    return FINISHES.get(finish.lower()) if isinstance(finish, str) else None
 
 
 def _status(code: object) -> int:
@@ -132,9 +136,9 @@ def read_answer(answer: Mapping[str, Any], limit: int = 0) -> Completion:
     usage = answer.get("usage")
     details = _field(usage, "prompt_tokens_details")
     n_completion = _count(_field(usage, "completion_tokens"))
-    finish = choice.get("finish_reason")
+    finish = _ending(choice.get("finish_reason")) or "stop"
     if _refusal(message):
-        finish = "content_filter"
+        finish = "refusal"
     elif halves.cut and (n_completion is None or n_completion >= limit):
         # Reasoning without an end was cut off, whatever the server says, unless its
         # tokens are too few.
@@ -142,7 +146,7 @@ def read_answer(answer: Mapping[str, Any], limit: int = 0) -> Completion:
     return Completion(
         text=clean(halves.text),
         reasoning=None if halves.reasoning is None else clean(halves.reasoning),
-        finish=FINISHES.get(finish, "stop") if isinstance(finish, str) else "stop",
+        finish=finish,
         n_prompt=_count(_field(usage, "prompt_tokens")),
         n_completion=n_completion,
         n_prompt_cached=_count(_field(details, "cached_tokens")),
