@@ -159,7 +159,10 @@ def test_every_metric_keeps_the_promises_of_its_part(metric: Metric) -> None:
 
 
 def test_intervals_resample_clusters_and_averages_count_worlds() -> None:
-    alike = [episode(world, [RIGHT if world % 2 else WRONG]) for world in range(8)]
+    alike = [
+        episode(world, [RIGHT if world % 2 else WRONG] * (1 + world % 3))
+        for world in range(8)
+    ]
     kin = [replace(one, world=replace(one.world, base="kin")) for one in alike]
     for metric in (success, accuracy, length):
         for alone, together in zip(
