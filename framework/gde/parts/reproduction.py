@@ -1,7 +1,7 @@
 """Reproductions of published tables."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol, runtime_checkable
@@ -110,8 +110,11 @@ class Reproduction(Protocol):
         Empty where everything is computed without an agent.
         """
 
-    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
-        """The printed numbers beside those of the runs, by the names of their plans."""
+    def compare(self, runs: Mapping[str, Run]) -> Iterable[Comparison]:
+        """The printed numbers beside those of the runs, by the names of their plans.
+
+        Rows that take long are best given one by one: the user sees how many there are.
+        """
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:
         """The publication's figures, drawn from the runs; empty where it has none."""

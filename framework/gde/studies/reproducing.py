@@ -25,6 +25,7 @@ from gde.errors import GdeError, RunFolderError
 from gde.files import cannot_make
 from gde.parts.reproduction import (
     Agentless,
+    Comparison,
     Foresees,
     NamesAgent,
     ProfilesAgent,
@@ -129,7 +130,11 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)
         # Some studies compute all their numbers here, without any run.
         watch(Progress("tables", 0, 1))
-        found = _concluded(study, request, folder, runs, refused)
+        rows = []
+        for row in study.compare(runs):
+            rows.append(row)
+            watch(Progress("tables", 0, 1, f"row {len(rows)}"))
+        found = _concluded(study, request, folder, runs, rows, refused)
         watch(Progress("tables", 1, 1))
         return found
     except KeyboardInterrupt as interrupt:
@@ -355,9 +360,9 @@ def _concluded(
     request: Request,
     folder: Path,
     runs: Mapping[str, Run],
+    rows: Sequence[Comparison],
     refused: Mapping[str, str],
 ) -> Study:
-    rows = tuple(study.compare(runs))
     claim: tuple[str, ...] = ()
     if isinstance(study, ProfilesAgent):
         rows = (*rows, *study.lacking(refused, runs))
@@ -374,7 +379,7 @@ def _concluded(
         name=request.name,
         scale=request.scale,
         folder=folder,
-        rows=rows,
+        rows=tuple(rows),
         claim=claim,
         figures=figures,
         figures_missing=missing,

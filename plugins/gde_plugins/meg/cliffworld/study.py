@@ -2,7 +2,7 @@
 without running an agent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -68,6 +68,7 @@ class CliffWorldStudy:
 
     def __init__(self, config: CliffWorldStudyConfig) -> None:
         self._config = config
+        self._rows: tuple[Comparison, ...] = ()
 
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:  # noqa: ARG002
         """Return none: no agent takes part, and the study has its published size at
@@ -75,9 +76,15 @@ class CliffWorldStudy:
         """
         return {}
 
-    def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:  # noqa: ARG002
-        """Return the rows of both tables, each for known and unknown utility."""
-        return self._rows
+    def compare(self, runs: Mapping[str, Run]) -> Iterator[Comparison]:  # noqa: ARG002
+        """The rows of both tables for a known utility, then for an unknown one; made
+        once, and kept for the figures.
+        """
+        rows = []
+        for row in self._rows or self._made():
+            rows.append(row)
+            yield row
+        self._rows = tuple(rows)
 
     def figures(self, runs: Mapping[str, Run]) -> Sequence[Figure]:  # noqa: ARG002
         """Return figures 3b, 3c, 5a and 5b."""
@@ -109,15 +116,13 @@ class CliffWorldStudy:
         errors = tuple(erring_policies())
         return Group(TITLES[0], "k", lengths), Group(TITLES[1], "eps", errors)
 
-    @cached_property
-    def _rows(self) -> tuple[Comparison, ...]:
-        known = []
-        unknown = []
+    def _made(self) -> Iterator[Comparison]:
         for group in self._groups:
             for case in group.cases:
-                known.append(_known(group, case))
-                unknown.append(_unknown(group, case, self._config))
-        return (*known, *unknown)
+                yield _known(group, case)
+        for group in self._groups:
+            for case in group.cases:
+                yield _unknown(group, case, self._config)
 
 
 def _known(group: Group, case: Case) -> Comparison:
