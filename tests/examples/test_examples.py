@@ -242,7 +242,7 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
     for row in (r"Success rate .* \d+ %", r"Steps to the left .* 0 %"):
         assert re.search(f"^{row}", screen, re.MULTILINE)
     assert re.search(r"^Ends told apart .* prompt tokens", screen, re.MULTILINE)
-    _, _, numbers = page.partition('id="behaviour"')
+    _, _, numbers = page.partition('id="questions"')
     summaries = re.findall(r"<summary>(.*?)</summary>", numbers)
     place = summaries.index("Behaviour")
     assert summaries[place + 1] == "Which way it leans"
