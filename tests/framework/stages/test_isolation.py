@@ -11,12 +11,15 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import cloudpickle
 import pytest
 
 from gde import Choice, Plan, Rewards, Transcript, evaluate, load_evidence
 from gde.data.reward import NOT_ISOLATED
 from gde.data.trajectory import Trajectory
 
+# How pytest was called decides whether another process can import this module.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 Look = Callable[[], Any]
 
 

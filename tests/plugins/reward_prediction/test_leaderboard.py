@@ -1,11 +1,13 @@
 """Reward models of recorded trajectories, compared by task within and across runs."""
 
 import json
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import cloudpickle
 import pytest
 from typer.testing import CliRunner
 
@@ -14,6 +16,9 @@ from gde.cli.main import build_app
 from gde.comparisons.leaderboard import rank_contenders
 from gde.data.reward import READS_TRUTH
 from gde.store.folder import RunFolder
+
+# How pytest was called decides whether another process can import this module.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @pytest.fixture(scope="module")
