@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from gde.data.measure import Measure
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement, Result, Subject
-from gde.data.reward import READS_TRUTH
 from gde.data.trajectory import Status
 from gde.numerics.stats import MINIMUM_CLUSTERS
 from gde.reporting.asked import agent_model, agent_text
@@ -130,7 +129,7 @@ def _behaviour(result: Result, brief: bool) -> str:
             ends = ranging if " to " in ranging else f"{ranging}{against}"
             return f"{agent} {did}{ends}."
     if measured:
-        return f"{_first(measured[0], agent, result)}."
+        return f"{_first(measured[0], agent)}."
     return "" if already else f"{agent}: no metric of its behaviour has a value."
 
 
@@ -151,28 +150,16 @@ def _ranging(one: Finding, result: Result) -> str:
     return f", from {_value(least)} ({labels_text(least.where)}) to {_value(most)} by condition"
 
 
-def _first(one: Finding, agent: str, result: Result) -> str:
+def _first(one: Finding, agent: str) -> str:
     """Title and number; of several numbers the best and the next.
 
-    Contenders, e.g. reward models, are the subject in the agent's place; those that
-    read the truth have won nothing.
+    Contenders, e.g. reward models, are the subject in the agent's place.
     """
-    contender = one.measure.contender
-    informed = {
-        each.where.get(contender)
-        for each in result.measurements
-        if each.where.get("what") == READS_TRUTH
-    }
-    ranked = one.numbers
-    if contender:
-        ranked = tuple(
-            each for each in ranked if each.where.get(contender) not in informed
-        )
-    best, *others = ranked or one.numbers
+    best, *others = one.numbers
     text = f"{titled(one.measure, best.where)} {_value(best)}"
     if others and others[0].value is not None:
         text += f", next {values_text(others[0].where)} {_value(others[0])}"
-    return text if contender else f"{agent}: {inline(text)}"
+    return text if one.measure.contender else f"{agent}: {inline(text)}"
 
 
 def _value(one: Measurement) -> str:

@@ -10,6 +10,7 @@ from gde.data.measure import Better, Measure, Measures
 from gde.data.model_use import SERVED
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
+from gde.data.reward import READS_TRUTH
 from gde.data.verdict import Outcome, Verdict
 from gde.reporting.wording import fit_text
 from gde.stages.learning import EARLY
@@ -148,22 +149,29 @@ def of_metrics(measurements: Iterable[Measurement]) -> list[Measurement]:
 def findings(result: Result) -> list[Finding]:
     """The metrics' findings on the whole run, as declared, without test columns."""
     groups = grouped(whole(of_metrics(result.measurements)), lambda one: one.name)
+    informed = [
+        one.where for one in result.measurements if one.where.get("what") == READS_TRUTH
+    ]
     found = []
     for name in result.meanings.ordered(groups):
         measure = result.meanings[name]
         if not measure.column:
-            numbers = _ranked(measure.better, groups[name])
-            found.append(Finding(measure=measure, numbers=numbers))
+            label = measure.contender
+            of_truth = {where.get(label) for where in informed} - {None}
+            ranked = _ranked(measure.better, groups[name])
+            # Contenders that read the truth have won nothing.
+            numbers = sorted(ranked, key=lambda one: one.where.get(label) in of_truth)
+            found.append(Finding(measure=measure, numbers=tuple(numbers)))
     return found
 
 
-def _ranked(better: Better, numbers: Sequence[Measurement]) -> tuple[Measurement, ...]:
+def _ranked(better: Better, numbers: Sequence[Measurement]) -> list[Measurement]:
     """The best first, those without a value last."""
     sign = 1 if better == "less" else -1
     measured = [one for one in numbers if one.value is not None]
     missing = [one for one in numbers if one.value is None]
     measured.sort(key=lambda one: sign * (one.value or 0.0))
-    return (*measured, *missing)
+    return [*measured, *missing]
 
 
 def headlines(result: Result) -> list[Finding]:
