@@ -17,7 +17,7 @@ from gde.errors import GdeError
 from gde.files import CONTEST, PLAN
 from gde.reporting.asked import model_text
 from gde.reporting.findings import headlines
-from gde.reporting.wording import estimate, plural
+from gde.reporting.wording import estimate, plural, titled
 from gde.stages.model_use import models_used
 from gde.store.folder import JOURNAL, RESULT, RunFolder
 from gde.store.journal import Journal
@@ -157,8 +157,11 @@ def _status(folder: RunFolder, journal: Journal) -> tuple[str, str]:
     if not found:
         return result.status, "nothing measured"
     first = found[0]
-    number = estimate(first.numbers[0])
-    return result.status, f"{first.measure.title} {number}"
+    best = first.numbers[0]
+    title = first.measure.title
+    if first.measure.contender:
+        title = titled(first.measure, best.where)
+    return result.status, f"{title} {estimate(best)}"
 
 
 def _is_written(folder: RunFolder) -> bool:

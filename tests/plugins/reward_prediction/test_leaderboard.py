@@ -16,6 +16,7 @@ from gde.cli.main import build_app
 from gde.comparisons.leaderboard import rank_contenders
 from gde.data.reward import READS_TRUTH
 from gde.store.folder import RunFolder
+from gde_plugins.pages.library import state
 
 # How pytest was called decides whether another process can import this module.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -127,6 +128,13 @@ def test_code_that_is_not_ours_is_marked_unless_it_is_isolated(tmp_path: Path) -
     assert board.notes == {"Locked": "not isolated", "monotonic": "not causal"}
     values = {one.contender: one.value for one in board.standings}
     assert values["own_words"] == values["Locked"]
+
+
+def test_the_list_of_runs_names_the_best_that_does_not_read_the_truth(
+    runs: tuple[Path, Path],
+) -> None:
+    found = state("a", runs[0]).found
+    assert found.startswith("EPIC distance: reward") and "oracle" not in found
 
 
 def test_a_single_run_without_contenders_is_refused(tmp_path: Path) -> None:
