@@ -62,7 +62,8 @@ def opening(result: Result) -> Opening:
     """Put the numbers of a result into words."""
     found = probed(result)
     of = result.subject
-    verdicts = sentences(result.measurements, result.meanings)
+    # Three numbers are enough for a finding: the rest of a verdict is a note.
+    verdicts = sentences(result.measurements, result.meanings, brief=True)
     parts = [_readable(of), *verdicts, _behaviour(result, bool(found or verdicts))]
     if found:
         parts.append(_belief(found[0]))
@@ -288,7 +289,9 @@ def _differing_variants(found: Probed) -> list[str]:
 
 def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
     of = result.subject
-    notes = []
+    whole = sentences(result.measurements, result.meanings)
+    brief = sentences(result.measurements, result.meanings, brief=True)
+    notes = [each for each in whole if each not in brief]
     episodes = plural(of.episodes, "episode")
     if of.failed:
         notes.append(f"{of.failed} of {episodes} failed; no number includes them.")
