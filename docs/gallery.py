@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gde import Choice, Figure, Plan, evaluate
+from gde import Choice, Figure, How, Plan, evaluate
 from gde.comparisons.contest import contest
 from gde.reporting.drawing import svg_file
 from gde.reporting.pages import figures, write_page
@@ -44,10 +44,9 @@ def drawn(runs: Path) -> Iterator[tuple[str, Figure]]:
             environment=SWEEP,
             agent=agent,
             metrics=["difficulty"],
-            reporters=[],
             episodes=EPISODES,
         )
-        result = evaluate(plan, runs / name)
+        result = evaluate(plan, runs / name, how=How(reporters=[]))
         for keys in BREAKDOWNS:
             shown = [
                 each

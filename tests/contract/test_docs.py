@@ -59,6 +59,14 @@ def test_every_column_of_the_journal_says_what_it_holds() -> None:
     assert columns == said
 
 
+@pytest.mark.extended
+def test_the_gallery_can_be_made_anew(tmp_path: Path) -> None:
+    runpy.run_path(str(DOCS / "gallery.py"))["main"](tmp_path)
+    made = {path.relative_to(tmp_path) for path in tmp_path.rglob("*.*")}
+    shown = DOCS / "gallery"
+    assert made == {path.relative_to(shown) for path in shown.rglob("*.*")}
+
+
 def test_links_lead_somewhere() -> None:
     broken = []
     for page in PAGES:
