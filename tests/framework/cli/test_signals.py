@@ -138,7 +138,7 @@ def test_a_signal_ends_a_run_that_waits_for_a_server(
     for i in range(SIGNALS):
         with silence_after(rng.randrange(12)) as (url, silent, go_on):
             model = ("--model", f"openai:{MODEL}@{url}")
-            options = ("--agent", "gpt-oss", *model, "--episodes", "3")
+            options = ("--agent", "gpt-oss", *model, "--episodes", "12")
             running = Command(tmp_path / f"run{i}", options)
             assert silent.wait(60)
             time.sleep(rng.uniform(0, 0.5))
