@@ -86,14 +86,17 @@ class ForeignFile:
         except (ValueError, RecursionError) as error:
             raise self.refused(f"wanted JSON, got {error}", line) from error
 
-    def lines(self) -> Iterator[tuple[int, Any]]:
-        """Each line that is not blank as a value in JSON, with its number.
+    def lines(self, text: str | None = None) -> Iterator[tuple[int, Any]]:
+        """Each line of a text that is not blank as a value in JSON, with its number; by
+        default of the whole file.
 
         Raises:
             ConfigError: as `text` and `json`.
         """
         # JSON may hold the other characters at which `splitlines` ends a line.
-        for n, line in enumerate(self.text().split("\n"), 1):
+        for n, line in enumerate(
+            (self.text() if text is None else text).split("\n"), 1
+        ):
             if line.strip():
                 yield n, self.json(line, n)
 

@@ -71,7 +71,7 @@ def opening(result: Result) -> Opening:
         subject=_subject(result),
         finding=" ".join(filter(None, parts)),
         limits=tuple(_limits(result, found)),
-        notes=tuple(_notes(result, found)),
+        notes=tuple(_notes(result, found, verdicts)),
     )
 
 
@@ -287,11 +287,12 @@ def _differing_variants(found: Probed) -> list[str]:
     ]
 
 
-def _notes(result: Result, found: Sequence[Probed]) -> list[str]:
+def _notes(
+    result: Result, found: Sequence[Probed], verdicts: Sequence[str]
+) -> list[str]:
     of = result.subject
     whole = sentences(result.measurements, result.meanings)
-    brief = sentences(result.measurements, result.meanings, brief=True)
-    notes = [each for each in whole if each not in brief]
+    notes = [each for each in whole if each not in verdicts]
     episodes = plural(of.episodes, "episode")
     if of.failed:
         notes.append(f"{of.failed} of {episodes} failed; no number includes them.")

@@ -10,6 +10,8 @@ from gde.data.result import FEW_WORLDS, READABLE, Result
 from gde.reporting.wording import inline, plural, quantity, short
 
 SENTENCE = re.compile(r"(?<=\.)\s")
+LEAST = 0.01
+"""The least share of unusable answers that limits a claim."""
 LIMIT = 60
 """The most characters of a limit that a model's notice gives."""
 
@@ -38,10 +40,6 @@ def worlds_text(result: Result) -> str:
     worlds = plural(result.subject.worlds, "world")
     moved = any(GOAL_MOVED in one.where for one in result.measurements)
     return f"{worlds}, half with the goal moved" if moved else worlds
-
-
-LEAST = 0.01
-"""The least share of unusable answers that limits a claim."""
 
 
 def answers_limit(results: Mapping[str, Sequence[Result]]) -> Iterator[str]:

@@ -109,10 +109,17 @@ class Isolated:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        with self._process.stdout as lines:
+        # A reward model may write anything; one that answers no question is ended.
+        with self._process.stdout as lines, suppress(ValueError, KeyError, TypeError):
             for line in lines:
                 number, found = json.loads(line)
-                self._answers.pop(number).set_result(found)
+                answer = self._answers.pop(number)
+                # Nobody waits any more for what was cancelled.
+                with suppress(InvalidStateError):
+                    answer.set_result(found)
+        with suppress(TimeoutExpired):
+            self._process.wait(GRACE)
+        self._process.kill()
         self._process.wait()
         for answer in [*self._answers.values()]:
             self._fail(answer)

@@ -120,24 +120,25 @@ class _Endings:
         """Give the episodes that have ended since the last time."""
         begun = journal.begun_since(self._before)
         ended: list[str] = []
-        for one in begun:
-            if one.over and one.row not in self._seen:
-                self._seen.add(one.row)
-                ended.append(one.episode)
-                self._turns += one.turns
-                self._unusable += one.unusable
-                if one.success is not None:
-                    self._judged += 1
-                    self._success += one.success
+        for row, episode, over in begun:
+            if over and row not in self._seen:
+                self._seen.add(row)
+                ended.append(episode)
         self.n += len(ended)
+        for one in journal.outcomes(ended):
+            self._turns += one.turns
+            self._unusable += one.unusable
+            if one.success is not None:
+                self._judged += 1
+                self._success += one.success
 
         # Episodes begin in the order of their rows. All rows before the first that is
         # under way need no second look.
-        for one in begun:
-            if not one.over:
-                self._before = one.row - 1
+        for row, _, over in begun:
+            if not over:
+                self._before = row - 1
                 break
-            self._before = one.row
+            self._before = row
         self._seen = {row for row in self._seen if row > self._before}
         return ended
 

@@ -112,13 +112,9 @@ class Summary(NamedTuple):
     labels: Labels
 
 
-class Begun(NamedTuple):
-    """What is seen of an episode from outside while a run goes on."""
+class Outcome(NamedTuple):
+    """What is told of an episode while the run goes on."""
 
-    row: int
-    episode: str
-    """Its key."""
-    over: bool
     success: float | None
     """After the last turn; None without a goal."""
     turns: int
@@ -423,15 +419,24 @@ class Journal(Database):
         query = f"SELECT episode, coalesce(turns, {counted}) AS n FROM episodes WHERE ending IS NOT 'failed'"
         return {row["episode"]: row["n"] for row in self.query(query)}
 
-    def begun_since(self, last: int) -> list[Begun]:
-        """The episodes after the given number."""
-        of_it = "FROM turns WHERE turns.episode = episodes.episode"
-        query = f"""SELECT rowid, episode, ending IS NOT NULL,
-            (SELECT success {of_it} ORDER BY turn DESC LIMIT 1),
-            (SELECT count(*) {of_it}),
-            (SELECT count(*) {of_it} AND status != 'ok')
-            FROM episodes WHERE rowid > ? ORDER BY rowid"""
-        return [Begun(*row) for row in self.query(query, (last,))]
+    def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
+        """Number, key and end of the episodes after the given number.
+
+        The end says whether the episode has ended.
+        """
+        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
+        return [
+            (row["rowid"], row["episode"], bool(row["over"]))
+            for row in self.query(query, (last,))
+        ]
+
+    def outcomes(self, episodes: Sequence[str]) -> list[Outcome]:
+        """What became of these episodes."""
+        of_it = "FROM turns WHERE episode = each.value"
+        query = f"""SELECT (SELECT success {of_it} ORDER BY turn DESC LIMIT 1),
+            (SELECT count(*) {of_it}), (SELECT count(*) {of_it} AND status != 'ok')
+            FROM json_each(?) AS each"""
+        return [Outcome(*row) for row in self.query(query, (rows.to_json(episodes),))]
 
     def under_way(self, last: int = 0) -> float:
         """The sum, over episodes under way, of their turns as a share of the horizon.

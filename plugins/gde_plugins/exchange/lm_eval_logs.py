@@ -95,10 +95,11 @@ def read_lm_eval(path: Path) -> Log:
 
 def _records(file: ForeignFile) -> Iterator[tuple[int | str, Any]]:
     """Samples with their places: up to 0.4.3 in one array, later one a line."""
-    if not file.text().lstrip().startswith("["):
-        yield from file.lines()
+    text = file.text()
+    if not text.lstrip().startswith("["):
+        yield from file.lines(text)
         return
-    for place, value in enumerate(file.json(), start=1):
+    for place, value in enumerate(file.json(text), start=1):
         yield f"sample {place}", value
 
 

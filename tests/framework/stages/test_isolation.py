@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -156,6 +157,13 @@ def dying(transcript: Transcript) -> list[float]:
     os._exit(7)
 
 
+def forging(transcript: Transcript) -> list[float]:
+    for place in range(3, 30):
+        with suppress(OSError):
+            os.write(place, b"[1, 2, 3]\n")
+    return [0.0] * len(transcript.steps)
+
+
 def raising(transcript: Transcript) -> list[float]:
     raise SystemExit("enough")
 
@@ -164,6 +172,7 @@ def raising(transcript: Transcript) -> list[float]:
     ("model", "reason"),
     [
         (dying, "its process ended with exit code 7"),
+        (forging, "its process ended with exit code "),
         (raising, "SystemExit: enough"),
         (lambda transcript: [0.5], "ValueError: wanted .* rewards, one a step, got 1"),
     ],
