@@ -17,13 +17,18 @@ CONTEST = "contest.toml"
 """The file in a folder that holds several runs."""
 
 
+def is_address(path: Path) -> bool:
+    """Whether it names another file system, such as s3://BUCKET."""
+    return bool(path.parts) and path.parts[0].endswith(":")
+
+
 def local(path: Path) -> Path:
-    """A path that is to be written, if it is no address such as s3://BUCKET.
+    """A path that is to be written, if it is no address.
 
     Raises:
         ConfigError: it is one.
     """
-    if path.parts and path.parts[0].endswith(":"):
+    if is_address(path):
         raise ConfigError(
             f"{path}: wanted a local path, got an address; write here, then copy it"
         )

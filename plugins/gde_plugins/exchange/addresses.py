@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.files import is_address
 
 LOCAL = ("file", "local")
 """Addresses of this machine, which are paths."""
@@ -21,7 +22,7 @@ def out(meaning: str) -> Any:
 
 def named(path: Path) -> str:
     """A path, or an address as it was given: a path has one slash of the two."""
-    if not _is_address(path):
+    if not is_address(path):
         return str(path)
     scheme, *rest = path.parts
     return f"{scheme}//{'/'.join(rest)}"
@@ -36,7 +37,7 @@ def sending(out: Path) -> Iterator[Path]:
     Raises:
         ConfigError: something is there already, or the address cannot be written.
     """
-    if not _is_address(out):
+    if not is_address(out):
         yield out
         return
     with _told(out):
@@ -62,7 +63,7 @@ def fetched(source: Path) -> Iterator[Path]:
     Raises:
         ConfigError: the address cannot be read.
     """
-    if not _is_address(source):
+    if not is_address(source):
         yield source
         return
     with TemporaryDirectory(prefix="gde-") as folder:
@@ -71,10 +72,6 @@ def fetched(source: Path) -> Iterator[Path]:
             files, place = _opened(source)
             files.get(place, str(copy), recursive=files.isdir(place))
         yield copy
-
-
-def _is_address(path: Path) -> bool:
-    return bool(path.parts) and path.parts[0].endswith(":")
 
 
 def _opened(path: Path) -> tuple[Any, str]:

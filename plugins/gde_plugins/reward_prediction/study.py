@@ -197,6 +197,7 @@ class RewardPredictionStudy:
     ) -> Iterator[Comparison]:
         """The printed rows first, then those of other reward models."""
         standings = {(one.contender, one.condition): one for one in board}
+        blind = {one.contender for one in board if one.baseline}
         judged = dict.fromkeys(
             str(one.where["reward"])
             for one in measured
@@ -206,7 +207,6 @@ class RewardPredictionStudy:
             row = printed.get(label, Row(label, MAIN, {}))
             title = row.title
             differs = _differs(label, self._config.model)
-            blind = {one.contender for one in board if one.baseline}
             if label in blind and label not in printed:
                 differs = READS_NOTHING
             found: dict[str, Measurement] = {}
