@@ -1,9 +1,10 @@
 """The facts of a run's episodes, for the metrics that declare some."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import nan
+from math import isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,13 +123,11 @@ class _Asked:
     def take(self, place: int, row: Row) -> None:
         """Take a kept row, unless it is none of this metric."""
         # A file from elsewhere may say anything.
-        try:
-            values = np.array(row, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            return
-        if values.shape == self._rows[place].shape and not np.isinf(values).any():
-            self._rows[place] = values
-            self.told[place] = True
+        with suppress(TypeError, OverflowError):
+            is_finite = all(each is None or isfinite(each) for each in row)
+            if is_finite and len(row) == self._rows.shape[1]:
+                self._rows[place] = row
+                self.told[place] = True
 
     def ask(
         self, place: int, one: Trajectory, model: Model, seconds: float | None
