@@ -28,6 +28,10 @@ class Evidence:
     """The condition that this evidence is restricted to; empty for the whole run, where
     conditions can be compared.
     """
+    served: Mapping[str, str] = field(default_factory=dict)
+    """The name that the model of an agent gave itself, by episode key; those of several
+    models in one text.
+    """
     remarks: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """What metrics say of single turns, by episode key and turn index. Reporters get
     them, metrics do not.

@@ -69,7 +69,6 @@ def conclude(
         tuple(kept),
         seconds,
         run.watch,
-        run.journal.served(),
     )
     failed = (*factless, *failed)
 

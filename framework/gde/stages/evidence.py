@@ -152,6 +152,7 @@ def gather(
         reward_traces=read_traces(journal),
         probe_reports=read_reports(journal, folder.probes),
         seed=folder.plan().seed,
+        served=journal.served(),
         mdp=worlds.mdp,
         begin=worlds.begin,
     )

@@ -1,9 +1,8 @@
 """From evidence to measurements: every metric, on the run and its conditions."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 
 from gde.data.episode_table import Head
 from gde.data.evidence import Evidence
@@ -26,7 +25,6 @@ from gde.stages.failing import failure_of, pass_on
 from gde.stages.progress import Progress, Watch, ignore
 
 Maker = Callable[[], Metric]
-NOBODY: Mapping[str, str] = MappingProxyType({})
 
 
 def score(
@@ -36,7 +34,6 @@ def score(
     known: Sequence[Measurement] = (),
     seconds: float | None = None,
     watch: Watch = ignore,
-    served: Mapping[str, str] = NOBODY,
 ) -> tuple[tuple[Measurement, ...], tuple[Failure, ...]]:
     """Compute the metrics, in order of metric and condition, and test the whole run's
     numbers against their baselines; collect failures.
@@ -53,9 +50,8 @@ def score(
         known: measurements that others have given before.
         seconds: the time that a metric may take on one part; None for no limit.
         watch: receives the progress.
-        served: the name of the model that answered, by episode.
     """
-    parts = [({}, evidence), *_parts(evidence, conditions, served)]
+    parts = [({}, evidence), *_parts(evidence, conditions)]
     measurements: list[Measurement] = []
     failures: list[Failure] = []
     owners = {each.identity: each.source for each in known}
@@ -103,7 +99,7 @@ def remarked(
 
 
 def _parts(
-    evidence: Evidence, conditions: Sequence[Labels], served: Mapping[str, str]
+    evidence: Evidence, conditions: Sequence[Labels]
 ) -> Iterator[tuple[Labels, Evidence]]:
     """The parts of a run that differ in their condition or in the model that answered."""
 
@@ -111,12 +107,12 @@ def _parts(
         return head.condition == i
 
     def answered_by(name: str, head: Head) -> bool:
-        return served.get(head.episode) == name
+        return evidence.served.get(head.episode) == name
 
     if len(conditions) > 1:
         for i, labels in enumerate(conditions):
             yield labels, restricted(evidence, labels, partial(in_condition, i))
-    names = sorted({*served.values()})
+    names = sorted({*evidence.served.values()})
     if len(names) > 1:
         for name in names:
             labels = {SERVED: name}
