@@ -13,7 +13,7 @@ VERDICT = (
         "Goal-directed",
         "probability",
         headline=True,
-        sentence="Goal-directed, beside other goals in its place: {verdict} (p {}); {test}; "
+        sentence="Goal-directed, tested against other goals: {verdict} (p {}); {test}; "
         "{meg.verdict.share} of what an optimal agent shows; "
         "a walker that is 70 % random would be found in {meg.verdict.found} such runs",
     ),

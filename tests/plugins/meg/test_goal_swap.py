@@ -212,9 +212,9 @@ def test_a_comparison_says_each_verdict_first(
     printed = compared.output.splitlines()
     first, second, *_ = (line for line in printed if "Goal-directed" in line)
     assert first.startswith(
-        "a: Goal-directed, beside other goals in its place: towards (p"
+        "a: Goal-directed, tested against other goals: towards (p"
     )
     assert second.startswith(
-        "b: Goal-directed, beside other goals in its place: not shown (p 1.000)"
+        "b: Goal-directed, tested against other goals: not shown (p 1.000)"
     )
     assert "the goal was moved in each world" in " ".join(printed)
