@@ -19,7 +19,7 @@ from gde.numerics.episodes import (
     over_worlds,
     unmeasured,
 )
-from gde.numerics.stats import cluster_mean, cluster_share
+from gde.numerics.stats import Finding, cluster_mean, cluster_share, linear_trend
 from gde_plugins.behaviour.visits import IDENTIFIED, visited
 
 KINDS = ("size", "density")
@@ -50,6 +50,8 @@ NAMES = (
     "difficulty.jsd",
     "difficulty.entropy",
 )
+SPREAD = ("difficulty.accuracy", "difficulty.jsd")
+"""Those whose variance is said to grow with the distance."""
 NOTHING_VARIES = "size and density do not vary, and the optimal values are no distances"
 
 
@@ -78,6 +80,9 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
     distance alone is exact. Crossed with size or density, distances form bands of five:
     5 stands for 1 to 5. A distance met in fewer than three worlds has no value, with
     that reason. Parts of a run are not broken down further.
+
+    ".variance" is the change of the variance between worlds with one more step to the
+    goal, of accuracy and divergence (section 4.1), with its p value.
     """
     if evidence.part:
         return []
@@ -99,6 +104,8 @@ def difficulty(evidence: Evidence) -> Sequence[Measurement]:
             is_fine = len(margin) < 3 or name == "difficulty.accuracy"
             if is_fine and axes.issuperset(margin):
                 measured += _measured(evidence, name, samples, margin)
+        if DISTANCE in axes and name in SPREAD:
+            measured += _spread(name, samples)
     return measured
 
 
@@ -136,6 +143,30 @@ def _measured(
             measurement = over_worlds(evidence, name, worlds, estimate)
         where = dict(zip(margin, cell, strict=True))
         yield replace(measurement, where=where)
+
+
+def _spread(name: str, samples: Sequence[Sample]) -> Iterator[Measurement]:
+    """Fit the squared deviations of worlds from their mean at each distance."""
+    distances: list[float] = []
+    squares: list[float] = []
+    clusters: list[str] = []
+    for (distance,), worlds in _cells(samples, (DISTANCE,)).items():
+        if len(worlds) < FEWEST:
+            continue
+        mean = fmean(worlds.values())
+        # Worlds lie closer to their own mean than to the true one.
+        scale = len(worlds) / (len(worlds) - 1)
+        for place, value in worlds.items():
+            distances.append(distance)
+            squares.append(scale * (value - mean) ** 2)
+            clusters.append(place.cluster)
+
+    slope = Finding.missing("0 distances", f"one that {FEWEST} worlds have")
+    if distances:
+        slope = linear_trend(distances, squares, clusters)
+    n_clusters = len(set(clusters))
+    yield slope.statistic(f"{name}.variance", len(distances), n_clusters)
+    yield slope.significance(f"{name}.variance_p", len(distances), n_clusters)
 
 
 def _cells(

@@ -164,6 +164,13 @@ MEASURES: Mapping[str, tuple[Measure, ...]] = {
         Where("difficulty.success", "Success rate", "share", "more"),
         Where("difficulty.jsd", "JSD from the optimal policy", "bits", "less"),
         Where("difficulty.entropy", "Entropy of the policy", "bits"),
+        Where(
+            "difficulty.accuracy.variance",
+            "Variance of accuracy between worlds, a step",
+        ),
+        Where("difficulty.accuracy.variance_p", "its p", "probability"),
+        Where("difficulty.jsd.variance", "Variance of JSD between worlds, a step"),
+        Where("difficulty.jsd.variance_p", "its p", "probability"),
     ),
 }
 """By the names of the metrics."""

@@ -256,6 +256,11 @@ def _trends(measurements: Sequence[Measurement]) -> Iterator[Comparison]:
     yield _trend("accuracy by distance below 20: slope", slope)
     p_value = find(measurements, "trends.accuracy.slope_p", by="distance")
     yield _trend("accuracy by distance below 20: its p value", p_value)
+    for title, name in (("accuracy", "accuracy"), ("divergence", "jsd")):
+        slope = find(measurements, f"difficulty.{name}.variance")
+        yield _trend(f"variance of {title} by distance: slope", slope)
+        p_value = find(measurements, f"difficulty.{name}.variance_p")
+        yield _trend(f"variance of {title} by distance: its p value", p_value)
 
 
 def _trend(quantity: str, ours: Measurement) -> Comparison:

@@ -154,13 +154,41 @@ def test_only_what_varies_is_broken_down(episode: Episode) -> None:
         replace(one, labels={"size": 7, "density": True})
         for one in study(episode).trajectories
     ]
-    assert {
-        tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(flat)))
-    } == {("distance",)}
+    assert broken_down_by(flat) == {("distance",)}
     partly = [*flat[1:], replace(flat[0], labels={"density": 0.5})]
-    assert {
-        tuple(one.where) for one in difficulty(Evidence(trajectories=tuple(partly)))
-    } == {("distance",)}
+    assert broken_down_by(partly) == {("distance",)}
+
+
+def broken_down_by(trajectories: Sequence[Trajectory]) -> set[tuple[str, ...]]:
+    found = difficulty(Evidence(trajectories=tuple(trajectories)))
+    return {tuple(one.where) for one in found if one.name in NAMES}
+
+
+def test_a_variance_that_grows_with_the_distance_is_found(episode: Episode) -> None:
+    near, nearer, far = 0, 1, 2
+    walks = []
+    for world in range(20):
+        # Far from the goal every other world is played badly.
+        move = "UP" if world % 2 else "DOWN"
+        walks.append(episode(world, [(near, "UP"), (nearer, "UP"), (far, move)]))
+    found = cells(difficulty(Evidence(trajectories=tuple(walks))))
+
+    variances = [np.var(shares, ddof=1) for shares in ([1] * 20, [1] * 20, [0, 1] * 10)]
+    grown = at(found, "accuracy.variance")
+    assert grown.value == pytest.approx(np.polyfit([1, 2, 7], variances, 1)[0])
+    assert (grown.n, grown.clusters) == (60, 20)
+    for name in ("accuracy", "jsd"):
+        assert at(found, f"{name}.variance").value > 0
+        assert at(found, f"{name}.variance_p").value < 0.001
+
+
+def test_a_variance_that_is_equal_everywhere_does_not_grow(episode: Episode) -> None:
+    walks = []
+    for world in range(60):
+        state, move = world % 3, "UP" if world % 2 else "DOWN"
+        walks.append(episode(world, [(state, move)]))
+    found = cells(difficulty(Evidence(trajectories=tuple(walks))))
+    assert at(found, "accuracy.variance_p").value > 0.5
 
 
 def test_states_out_of_reach_of_the_goal_have_no_distance(episode: Episode) -> None:
@@ -198,7 +226,7 @@ def test_conditions_are_not_broken_down_again(episode: Episode) -> None:
     )
     assert failures == ()
     broken_down = [replace(one, source="") for one in measurements if one.name in NAMES]
-    assert broken_down == list(difficulty(evidence))
+    assert broken_down == [one for one in difficulty(evidence) if one.name in NAMES]
     assert all(not one.value or 0 <= one.value <= 2 for one in broken_down)
 
 
