@@ -1,15 +1,17 @@
 """A map that an agent states in words, as its decision notes it.
 
 An agent that is asked for the map puts the model's answer at the end of
-`Decision.detail`, behind `MARK`. The wanted answer is a JSON object with the rows of
-the map, each a list with one word for each cell:
+`Decision.detail`, behind `MARK`, which says how many turns ago the map was so. The
+wanted answer is a JSON object with the rows of the map, each a list with one word for
+each cell:
 
     {"map": [["wall", "wall", "wall"], ["wall", "agent", "goal"], ...]}
 """
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import MinLen
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-MARK = "stated map: "
+MARK = re.compile(r"stated map(?:, (\d+) turns before)?: ")
 Flaw = Literal["empty", "form", "size", "words"]
 """Why an answer states no map: there is none; it is not of the wanted form; its map is
 of another size than the true one; it has words that name no kind of cell.
@@ -40,16 +42,25 @@ class _Answer(TypedDict):
 _ANSWER = TypeAdapter(_Answer)
 
 
-def noted(detail: str, answer: str) -> str:
+class Noted(NamedTuple):
+    """An answer to the question for the map."""
+
+    answer: str
+    age: int = 0
+    """The number of turns before it of which the map was asked."""
+
+
+def noted(detail: str, answer: str, age: int = 0) -> str:
     """The detail of a decision with the answer to the question for the map."""
     before = f"{detail}; " if detail else ""
-    return f"{before}{MARK}{answer}"
+    when = f", {age} turns before" if age else ""
+    return f"{before}stated map{when}: {answer}"
 
 
-def answer_noted(detail: str) -> str | None:
+def answer_noted(detail: str) -> Noted | None:
     """The answer in the detail of a decision; None where nobody asked."""
-    _, mark, answer = detail.partition(MARK)
-    return answer if mark else None
+    mark = MARK.search(detail)
+    return Noted(detail[mark.end() :], int(mark[1] or 0)) if mark else None
 
 
 def read_stated(

@@ -229,6 +229,7 @@ STATED = (
     Stated("stated.accuracy", "Cells stated rightly", "share", "more", headline=True),
     Stated("stated.agent", "Agent stated rightly", "share", "more"),
     Stated("stated.goal", "Goal stated rightly", "share", "more"),
+    Stated("stated.present", "Agent stated where it is now", "share"),
     Stated("stated.agreement", "Cells stated as decoded", "share"),
     Stated("stated.agreement.*", "* stated as decoded", "share"),
     Stated("stated.decoded", "Cells decoded rightly, same turns", "share"),

@@ -24,10 +24,10 @@ from gde.parts.language_model import HasProbabilities
 from gde.seeding import derive
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.prompts import (
-    MAP_QUESTION,
     Exchange,
     compact,
     converse,
+    map_question,
     paper,
 )
 
@@ -89,7 +89,8 @@ class TextAgent:
         self._past.append(Exchange(observation=observation, answer=completion.text))
         decision = self._read(completion, observation).decision(completion)
         if stated is not None:
-            decision = replace(decision, detail=noted(decision.detail, stated))
+            detail = noted(decision.detail, stated, self._config.map_query_age)
+            decision = replace(decision, detail=detail)
         return replace(decision, probabilities=probabilities)
 
     async def _stated_map(self, request: ChatRequest, answer: str) -> str | None:
@@ -98,12 +99,14 @@ class TextAgent:
         The question follows the answer of the same turn, so that it cannot change the
         action, and later turns do not show it.
         """
-        if not self._config.map_query:
+        age = self._config.map_query_age
+        # The turn of this answer is counted already.
+        if not self._config.map_query or self._turn <= age:
             return None
         asked = (
             *request.messages,
             Message(role="assistant", content=answer),
-            Message(role="user", content=MAP_QUESTION),
+            Message(role="user", content=map_question(age)),
         )
         seed = derive(request.seed, "map")
         completion = await self._model.complete(

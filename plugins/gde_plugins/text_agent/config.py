@@ -51,6 +51,10 @@ class TextAgentConfig:
     (2026) suggests; the metric `stated` scores it. Doubles the calls. Causal tests need
     an agent that asks once.
     """
+    map_query_age: Annotated[int, Ge(0)] = 0
+    """The map asked for is that of so many turns before, which a prompt without history
+    no longer shows (A.1): a test of memory. Turns that have none before are not asked.
+    """
 
     def __post_init__(self) -> None:
         if self.map_query and self.actions == "tools":

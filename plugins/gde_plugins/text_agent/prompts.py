@@ -24,11 +24,12 @@ current state of the world, and you choose exactly one action."""
 NOT_TAKEN = "Not taken: one action a turn."
 """The result of every call of a tool but the last of an answer."""
 
-MAP_QUESTION = """Now do not act. Write down the map of the world as you believe it to be at this moment, before \
-your action. Answer with a JSON object of this form and with nothing else: {"map": [["wall", ...], ...]}. It has one \
+MAP_QUESTION = """Now do not act. Write down the map of the world as you believe it {when}. Answer \
+with a JSON object of this form and with nothing else: {{"map": [["wall", ...], ...]}}. It has one \
 list for each row, from the top, and in it one word for each cell, from the left: agent, goal, wall or empty; for \
 anything else the name of it. Leave out the indices of rows and columns."""
 """The question after a turn's answer, see `gde.data.stated_map`."""
+NOW = "to be at this moment, before your action"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,13 @@ class Exchange:
 
     observation: Observation
     answer: str
+
+
+def map_question(age: int) -> str:
+    """The question for the map of so many turns before."""
+    ago = "one turn" if age == 1 else f"{age} turns"
+    when = f"was {ago} before this one" if age else NOW
+    return MAP_QUESTION.format(when=when)
 
 
 def converse(

@@ -13,10 +13,10 @@ CODES = [[3, 1], [0, 2]]
 
 
 def test_the_note_follows_the_reason_of_an_unusable_answer() -> None:
-    assert answer_noted(noted("", "hello")) == "hello"
+    assert answer_noted(noted("", "hello")) == ("hello", 0)
     assert noted("no JSON", "hello").startswith("no JSON; ")
-    assert answer_noted(noted("no JSON", "hello")) == "hello"
-    assert answer_noted(noted("", "")) == ""
+    assert answer_noted(noted("no JSON", "hello", age=2)) == ("hello", 2)
+    assert answer_noted(noted("", "")) == ("", 0)
 
 
 def test_a_detail_without_a_note_tells_that_nobody_asked() -> None:

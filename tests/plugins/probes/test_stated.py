@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -56,18 +57,19 @@ def gde_language_models() -> Sequence[AnyOffer]:
     )
 
 
-def planned(query: bool) -> Plan:
+def planned(query: bool, age: int = 0) -> Plan:
+    agent = {"model": "teller", "map_query": query, "map_query_age": age}
     return Plan(
         environment=Choice(name="grid", config={"size": SIZE, "density": 0.5}),
-        agent=Choice(name="gpt-oss", config={"model": "teller", "map_query": query}),
+        agent=Choice(name="gpt-oss", config=agent),
         metrics=(Choice(name="stated"),),
         episodes=8,
     )
 
 
-def played(folder: Path, query: bool) -> Evidence:
+def played(folder: Path, query: bool, age: int = 0) -> Evidence:
     catalogue = Catalogue(load_plugins(modules=(__name__,)))
-    evaluate(planned(query), folder, catalogue=catalogue)
+    evaluate(planned(query, age), folder, catalogue=catalogue)
     return load_evidence(folder)
 
 
@@ -149,7 +151,7 @@ def test_answers_are_recorded_in_the_trajectory(asked: Evidence) -> None:
             assert turn.decision.action == "DOWN"
             answer = answer_noted(turn.decision.detail)
             assert answer is not None
-            assert len(json.loads(answer)["map"]) == SIZE
+            assert len(json.loads(answer.answer)["map"]) == SIZE
 
 
 def test_a_model_that_tells_what_it_is_shown_is_right(asked: Evidence) -> None:
@@ -161,6 +163,36 @@ def test_a_model_that_tells_what_it_is_shown_is_right(asked: Evidence) -> None:
     n_turns = sum(len(one.turns) for one in asked.trajectories)
     assert found["stated.accuracy"].n == n_turns
     assert not [name for name in found if name.startswith("stated.flaw")]
+
+
+def test_a_model_that_remembers_nothing_states_the_present(tmp_path: Path) -> None:
+    """It walks down until a wall stops it, and is asked for the map before."""
+    evidence = played(tmp_path / "run", query=True, age=1)
+    stays = []
+    for one in evidence.trajectories:
+        maps = [true_map(one, turn, PADDED) for turn in one.turns]
+        stays += [np.array_equal(now, then) for then, now in pairwise(maps)]
+        assert answer_noted(one.turns[0].decision.detail) is None
+    found = named(stated(evidence))
+    assert found["stated.present"].value == found["stated.goal"].value == 1
+    assert 0 < np.mean(stays) < 1
+    assert found["stated.agent"].value == pytest.approx(np.mean(stays))
+    assert found["stated.agent"].n == len(stays)
+
+
+def test_an_earlier_map_is_held_against_the_earlier_truth(asked: Evidence) -> None:
+    remembering = []
+    for one in asked.trajectories:
+        told = [answer_noted(turn.decision.detail) for turn in one.turns]
+        later = [
+            _with_detail(turn, noted("", before.answer, age=1))
+            for before, turn in zip(told, one.turns[1:], strict=False)
+        ]
+        turns = (_with_detail(one.turns[0], noted("", "", age=1)), *later)
+        remembering.append(replace(one, turns=turns))
+    found = named(stated(replace(asked, trajectories=tuple(remembering))))
+    assert found["stated.accuracy"].value == found["stated.agent"].value == 1
+    assert (found["stated.present"].value or 0) < 1
 
 
 def test_wrong_cells_and_places_are_counted(asked: Evidence) -> None:
@@ -182,7 +214,7 @@ def test_an_agent_stated_twice_is_not_stated_rightly(asked: Evidence) -> None:
     first: Trajectory = asked.trajectories[0]
     answer = answer_noted(first.turns[0].decision.detail)
     assert answer is not None
-    twice = answer.replace('"wall"', '"agent"', 1)
+    twice = answer.answer.replace('"wall"', '"agent"', 1)
     evidence = replace(
         asked,
         trajectories=(

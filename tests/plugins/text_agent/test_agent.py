@@ -25,7 +25,7 @@ from gde_plugins.text_agent import plugin
 from gde_plugins.text_agent.agent import TextAgent
 from gde_plugins.text_agent.config import TextAgentConfig
 from gde_plugins.text_agent.plugin import gde_agents
-from gde_plugins.text_agent.prompts import MAP_QUESTION, NOT_TAKEN
+from gde_plugins.text_agent.prompts import NOT_TAKEN, map_question
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
 GRID = "  0 1 2 \n0 # # # \n1 # A G \n2 # # # "
@@ -381,8 +381,8 @@ def test_no_map_is_asked_for_unless_wanted(up: AnsweringModel) -> None:
 def test_the_map_is_asked_for_after_the_action_and_then_forgotten() -> None:
     model = AnsweringModel(['{"action": "UP"}', "a map", '{"action": "UP"}', "none"])
     first, second = play(model, turns=2, map_query=True, history=1)
-    assert (first.action, answer_noted(first.detail)) == ("UP", "a map")
-    assert answer_noted(second.detail) == "none"
+    assert (first.action, answer_noted(first.detail)) == ("UP", ("a map", 0))
+    assert answer_noted(second.detail) == ("none", 0)
     assert first.completion is not None
     assert first.completion.text == '{"action": "UP"}'
 
@@ -390,11 +390,22 @@ def test_the_map_is_asked_for_after_the_action_and_then_forgotten() -> None:
     assert asking.messages[:1] == acting.messages
     assert [one.role for one in asking.messages] == ["user", "assistant", "user"]
     assert asking.messages[1].content == '{"action": "UP"}'
-    assert asking.messages[2].content == MAP_QUESTION
+    assert asking.messages[2].content == map_question(0)
     assert asking.seed != acting.seed
     assert asking.sampling == acting.sampling
-    assert not [one for one in later.messages if one.content == MAP_QUESTION]
+    assert not [one for one in later.messages if one.content == map_question(0)]
     assert not [one for one in later.messages if one.content == "a map"]
+
+
+def test_an_earlier_map_is_asked_for_where_there_was_one() -> None:
+    model = AnsweringModel(['{"action": "UP"}', '{"action": "UP"}', "a map"])
+    first, second = play(model, turns=2, map_query=True, map_query_age=1)
+    assert answer_noted(first.detail) is None
+    assert answer_noted(second.detail) == ("a map", 1)
+    *_, asking = model.asked
+    assert (
+        "as you believe it was one turn before this one." in asking.messages[2].content
+    )
 
 
 def test_asking_for_the_map_changes_no_action_request() -> None:
@@ -412,7 +423,7 @@ def test_an_unusable_answer_keeps_its_reason_beside_the_map() -> None:
     (decision,) = play(model, map_query=True)
     assert decision.status == "unparsable"
     assert decision.detail.startswith("found no action in 'sideways'")
-    assert answer_noted(decision.detail) == "a map"
+    assert answer_noted(decision.detail) == ("a map", 0)
 
 
 def test_an_error_of_the_question_is_one_of_the_turn() -> None:

@@ -75,11 +75,12 @@ def is_free(true: CellMap, place: Position) -> bool:
 
 
 def _stated(decision: Decision, true: CellMap) -> Codes | None:
-    answer = answer_noted(decision.detail)
-    if answer is None:
+    noted = answer_noted(decision.detail)
+    # What was so before says nothing of this decision.
+    if noted is None or noted.age:
         return None
     try:
-        return read_stated(answer, true.kinds, (true.height, true.width))
+        return read_stated(noted.answer, true.kinds, (true.height, true.width))
     except Unstated:
         return None
 

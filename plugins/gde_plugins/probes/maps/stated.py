@@ -41,7 +41,9 @@ def stated(evidence: Evidence) -> Sequence[Measurement]:
       known words. "stated.flaw.FLAW" are the shares of the others: no answer ("empty"),
       not the wanted JSON ("form"), another size ("size"), unknown words ("words").
     - "stated.accuracy": share of cells stated rightly. "stated.agent", "stated.goal":
-      share of maps that state the thing in its one true cell and nowhere else.
+      share of maps that state the thing in its one true cell and nowhere else. Of
+      maps that were asked some turns later, "stated.present": share that state the
+      agent where it was when it was asked, as what the prompt shows would have it.
     - "stated.agreement": share of cells stated as they are decoded, in held-out turns.
       "stated.agreement.agent", "stated.agreement.goal": share of maps that state the
       thing only in the one cell where it is most probably decoded. "stated.decoded":
@@ -80,6 +82,8 @@ class _Answer:
     kinds: tuple[str, ...]
     true: Codes
     """(height, width)."""
+    now: Codes | None = None
+    """(height, width) when it was asked; None where that is the same turn."""
     cells: Codes | None = None
     """(height, width) as stated; None without a map."""
     flaw: Flaw | None = None
@@ -98,10 +102,9 @@ class _Answer:
         here: Bools = self.cells == self.kinds.index(thing)
         return here
 
-    def truly_at(self, thing: str) -> Bools:
-        """(height, width) the cell that holds a thing."""
-        here: Bools = self.true == self.kinds.index(thing)
-        return here
+    def states_rightly(self, thing: str, then: Codes) -> bool:
+        """Whether a thing is stated where it was, and nowhere else."""
+        return np.array_equal(self.stated_at(thing), then == self.kinds.index(thing))
 
 
 def _answers(evidence: Evidence) -> tuple[int, list[_Answer]]:
@@ -110,13 +113,16 @@ def _answers(evidence: Evidence) -> tuple[int, list[_Answer]]:
     answers = []
     for trajectory in finished(evidence):
         for turn in trajectory.turns:
-            text = answer_noted(turn.decision.detail)
-            if text is None:
+            noted = answer_noted(turn.decision.detail)
+            if noted is None or noted.age > turn.index:
                 continue
             n_asked += 1
-            true = _true_map(trajectory, turn)
+            # An answer belongs to the turn whose map it states.
+            asked_of = trajectory.turns[turn.index - noted.age]
+            true = _true_map(trajectory, asked_of)
             if true is not None:
-                answers.append(_read(text, true, trajectory, turn))
+                now = _true_map(trajectory, turn) if noted.age else None
+                answers.append(_read(noted.answer, true, trajectory, asked_of, now))
     return n_asked, answers
 
 
@@ -126,7 +132,13 @@ def _true_map(trajectory: Trajectory, turn: Turn) -> CellMap | None:
     return true if true and {*THINGS} <= {*true.kinds} else None
 
 
-def _read(text: str, true: CellMap, trajectory: Trajectory, turn: Turn) -> _Answer:
+def _read(
+    text: str,
+    true: CellMap,
+    trajectory: Trajectory,
+    turn: Turn,
+    now: CellMap | None,
+) -> _Answer:
     cells = None
     flaw = None
     reason = ""
@@ -140,6 +152,7 @@ def _read(text: str, true: CellMap, trajectory: Trajectory, turn: Turn) -> _Answ
         world=trajectory.world.cluster,
         kinds=true.kinds,
         true=true.codes,
+        now=now.codes if now else None,
         cells=cells,
         flaw=flaw,
         reason=reason,
@@ -178,10 +191,13 @@ def _scores(maps: Sequence[_Answer], nothing: str, seed: int) -> Iterator[Measur
     n_cells = [one.true.size for one in maps]
     yield share_of_turns("stated.accuracy", n_right, worlds, seed, trials=n_cells)
     for thing in THINGS:
-        is_right = [
-            np.array_equal(one.stated_at(thing), one.truly_at(thing)) for one in maps
-        ]
+        is_right = [one.states_rightly(thing, one.true) for one in maps]
         yield share_of_turns(f"stated.{thing}", is_right, worlds, seed)
+    later = [(one, one.now) for one in maps if one.now is not None]
+    if later:
+        is_present = [one.states_rightly("agent", now) for one, now in later]
+        worlds = [one.world for one, _ in later]
+        yield share_of_turns("stated.present", is_present, worlds, seed)
 
 
 def _agreements(
