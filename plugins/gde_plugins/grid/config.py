@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Interval
 
 from gde.data.json import NONE, Labels
-from gde.offers import FilePath, Readable
+from gde.offers import FilePath, Readable, WeightsName
 
 
 # Imported late: NumPy would double the time of `gde list`.
@@ -186,3 +186,13 @@ class GridConfig:
         A perfect maze of k x k cells has k^2 - 1 passages of two steps.
         """
         return (self.size - 1) ** 2 // 2 - 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridTokensConfig:
+    """Configuration of the metric `grid-tokens`."""
+
+    weights: WeightsName = ""
+    """Local weights of a served model, e.g. hf:PATH_OR_ID, or any other model with a
+    tokenizer; empty for the agent's.
+    """

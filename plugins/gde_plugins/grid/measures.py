@@ -92,3 +92,7 @@ EQUIVARIANCE = (
         group=TURNED,
     ),
 )
+TOKENS = (
+    Measure("grid.tokens", "Cells that are one token", "share", "more", group="Tokens"),
+    Measure("grid.tokens.other", "Cells in other tokens", "count", group="Tokens"),
+)

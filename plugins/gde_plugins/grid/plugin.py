@@ -78,6 +78,7 @@ def _key_world(name: str, maker: str, summary: str, config: type[Any]) -> AnyOff
 def gde_metrics() -> Sequence[AnyOffer]:
     """Effects of keys, fog and perturbations."""
     from gde_plugins.grid import measures
+    from gde_plugins.grid.config import GridTokensConfig
 
     optimum = Capability.OPTIMUM
     return (
@@ -106,6 +107,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "on transformed grids: is the policy equivariant?",
             measures.EQUIVARIANCE,
             frozenset({Capability.STATE}),
+            default=False,
+        ),
+        MetricOffer(
+            name="grid-tokens",
+            summary="is each cell of the grids shown one token of the model?",
+            config=GridTokensConfig,
+            make="gde_plugins.grid.metrics.tokens:GridTokens",
+            measures=measures.TOKENS,
             default=False,
         ),
     )
