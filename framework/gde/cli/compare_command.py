@@ -246,7 +246,7 @@ def _standing(one: "Standing", notes: "Mapping[str, str]") -> tuple[str, ...]:
         one.condition or OVERALL,
         f"{one.contender} ({told})" if told else one.contender,
         plain(one.value),
-        interval(one.interval),
+        interval(one.interval) or one.reason,
         *beside,
     )
 

@@ -168,7 +168,7 @@ def show_measurements(measurements: Sequence["Measurement"]) -> None:
             each.name,
             place(each),
             number(each),
-            interval(each.interval),
+            interval(each.interval) or (each.reason if each.value is not None else ""),
             each.unit,
             str(each.n),
             clusters,

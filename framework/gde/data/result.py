@@ -150,7 +150,7 @@ class Measurement:
     whole run.
     """
     reason: str = ""
-    """The reason why value is None; empty otherwise."""
+    """Why value is None, or why it has no interval; empty otherwise."""
     source: str = ""
     """The metric or probe that measured it. The run fills it in."""
     verdict: Verdict | None = None
@@ -171,10 +171,11 @@ class Measurement:
             ) from None
         vars(self).update(fields)
 
-        if (self.value is None) != bool(self.reason):
-            got = f"{self.value}, {self.reason!r}"
+        if self.value is None and not self.reason:
+            raise ValueError(f"{self.name}: a measurement without a value has a reason")
+        if self.interval is not None and self.reason:
             raise ValueError(
-                f"{self.name}: a measurement has either a value or a reason, got {got}"
+                f"{self.name}: a measurement with an interval has no reason, got {self.reason!r}"
             )
 
     def __str__(self) -> str:

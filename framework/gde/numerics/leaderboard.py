@@ -41,7 +41,9 @@ class Standing:
     """As the caller names it, e.g. a domain; empty over all."""
     value: float
     interval: Interval | None
-    """95 %; None with fewer than six tasks."""
+    """95 %; None with fewer than six tasks, and where all values are equal."""
+    reason: str
+    """Why it has no interval although tasks suffice; empty otherwise."""
     tasks: int
     baseline: bool
     """Whether it reads nothing."""
@@ -158,6 +160,7 @@ def _ranked(
             condition=condition,
             value=float(np.mean(means)),
             interval=mean_interval(means, [one.interval for one in estimates]),
+            reason=next((one.reason for one in estimates if one.reason), ""),
             tasks=sum(map(len, scores[name].values())),
             baseline=name in baselines,
             verdict=verdict,

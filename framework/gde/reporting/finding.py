@@ -330,7 +330,9 @@ def _unprobed(result: Result) -> list[str]:
     found: dict[str, None] = {}
     for one in result.measurements:
         fit = Fit.of(one)
-        if fit and one.reason and one.name == fit.probe and fit.name not in failed:
+        if fit is None or fit.name in failed:
+            continue
+        if one.value is None and one.name == fit.probe:
             position = POSITIONS.get(fit.position, fit.position)
             found[f"Probe {fit.probe} {position}: {one.reason}."] = None
     return list(found)

@@ -83,7 +83,7 @@ class Row:
 
     @property
     def interval(self) -> str:
-        """Without its unit; why there is no value."""
+        """Without its unit; why there is none, or no value."""
         ours = self.beside.ours
         return bounds(ours.interval, ours.unit, 0) or ours.reason
 

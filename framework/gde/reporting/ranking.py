@@ -143,7 +143,7 @@ def _line(
     value = interval = ABSENT
     if one.number is not None and one.number.value is not None:
         value = quantity(one.number.value, unit)
-        interval = bounds(one.number.interval, unit, 0)
+        interval = bounds(one.number.interval, unit, 0) or one.number.reason
     return Line(
         rank=ABSENT if one.rank is None else str(one.rank),
         variant=one.variant,

@@ -30,6 +30,7 @@ class Cell:
 
     text: str
     bounds: str = ""
+    """The interval, or why there is none."""
     reason: str = ""
 
 
@@ -70,7 +71,7 @@ def cell(one: Measurement, text: Callable[[float, str], str] = number) -> Cell:
         return Cell(text=ABSENT, reason=one.reason)
     return Cell(
         text=text(one.value, one.unit),
-        bounds=bounds(one.interval, one.unit),
+        bounds=bounds(one.interval, one.unit) or one.reason,
     )
 
 

@@ -322,6 +322,6 @@ def found(measurements: Sequence[Measurement], name: str, where: Labels) -> Meas
             return one
     for one in measurements:
         # What none of the fits could measure has one reason for all.
-        if one.name == name and one.reason:
+        if one.name == name and one.value is None:
             return unmeasured(name, one.reason, unit="share")
     return unmeasured(name, "not in the run", unit="share")

@@ -9,7 +9,7 @@ from subprocess import run
 import pytest
 
 from gde import Measurement
-from gde.cli.output import number, talking
+from gde.cli.output import number, show_measurements, talking
 from gde.runs.verifying import verify
 
 TALK = f"{sys.executable} -c 'print(\"a child\")'"
@@ -89,3 +89,15 @@ def test_a_small_probability_is_not_printed_as_zero() -> None:
     assert number(small) == "< 0.001"
     assert number(replace(small, value=0.0012)) == "0.001"
     assert number(replace(small, unit="share")) == "0.000"
+
+
+def test_why_there_is_no_interval_stands_in_its_place(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flat = Measurement(name="flat", value=0.5, n=9, reason="all values are equal")
+    absent = replace(flat, name="absent", value=None, reason="nothing was seen")
+    show_measurements([flat, absent])
+    head, first, second = capsys.readouterr().out.splitlines()
+    place = head.index("95 % interval")
+    assert first[place:].startswith("all values are equal")
+    assert second[place:].strip().startswith("9")

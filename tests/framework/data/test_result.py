@@ -94,12 +94,12 @@ def test_what_a_field_cannot_hold_is_refused_by_its_name(
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("given", [{"value": None}, {"reason": "x"}])
-def test_a_measurement_has_a_value_or_a_reason(given: dict[str, Any]) -> None:
-    with pytest.raises(
-        ValueError, match="m: a measurement has either a value or a reason"
-    ):
-        measurement(**given)
+def test_what_a_measurement_lacks_has_a_reason_and_nothing_else_has() -> None:
+    with pytest.raises(ValueError, match="m: a measurement without a value has a"):
+        measurement(value=None)
+    with pytest.raises(ValueError, match="m: a measurement with an interval has no"):
+        measurement(interval=(0.0, 1.0), reason="x")
+    assert measurement(interval=None, reason="x").reason == "x"
 
 
 def test_results_from_before_clusters_were_counted_are_read() -> None:

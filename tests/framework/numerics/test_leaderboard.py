@@ -94,6 +94,15 @@ def test_too_few_tasks_have_a_difference_and_no_test() -> None:
     assert verdict.reason
 
 
+def test_equal_numbers_have_no_interval_and_say_so() -> None:
+    given = scores(model=(0.3,))
+    given["flat"] = {"c0": dict.fromkeys(given["model"]["c0"], 0.7)}
+    found = board(given)
+    flat = found["c0", "flat"]
+    assert (flat.interval, flat.reason) == (None, "all values are equal")
+    assert found["c0", "model"].reason == ""
+
+
 def test_bounds_of_a_mean_add_up_in_squares() -> None:
     low, high = mean_interval([1.0, 3.0], [(0.7, 1.3), (2.6, 3.4)]) or (0, 0)
     assert (low, high) == pytest.approx((2 - 0.25, 2 + 0.25))

@@ -14,6 +14,7 @@ from gde.reporting.findings import Beside
 from gde.reporting.forest import Group, Row, forest, on_axes, row_of
 from gde.reporting.terminal.plot import plot
 from gde.reporting.wording import SPACE
+from gde_plugins.pages.tables import Cell, cell
 
 UNHEARD = (
     Measure(
@@ -168,6 +169,14 @@ def test_groups_with_the_same_axis_share_it(result: Result) -> None:
     lines = plot(forest(result), 80, 40)
     assert sum(line.split()[:2] == ["0", "25"] for line in lines) == 1
     assert plot([], 80, 24) == []
+
+
+def test_why_there_is_no_interval_stands_in_its_place() -> None:
+    measure = Measure("mine", "Mine", "share", "more")
+    ours = Measurement(name="mine", value=0.5, unit="share", n=9, reason="equal")
+    row = row_of("mine", Beside(measure=measure, ours=ours))
+    assert (row.value, row.interval) == (f"50{SPACE}%", "equal")
+    assert cell(ours) == Cell(text="50.0", bounds="equal")
 
 
 def test_rows_without_a_value_give_way_to_those_with_one() -> None:

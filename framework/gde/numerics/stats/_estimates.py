@@ -31,6 +31,8 @@ MINIMUM_CLUSTERS = 6
 With 2 to 5 clusters, 95 % intervals of the bootstrap cover the truth in 55 to 91 %
 (docs/statistics.md). From 6 on, the tests can reach p < 0.05 (2 / 2**6 = 0.031).
 """
+EQUAL = "all values are equal"
+"""Why a mean has no interval."""
 TIE = 1e-12
 """Largest relative difference between equal replicates."""
 ROUNDING = 1e-9
@@ -49,6 +51,12 @@ class Estimate:
     n_clusters: int
     """Clusters with an observation."""
 
+    @property
+    def reason(self) -> str:
+        """Why there is no interval although clusters suffice; empty otherwise."""
+        few = self.n_clusters < MINIMUM_CLUSTERS
+        return "" if few or self.interval is not None else EQUAL
+
     def measurement(self, name: str, where: Labels | None = None) -> Measurement:
         """The estimate as a measurement of the run."""
         return Measurement(
@@ -58,6 +66,7 @@ class Estimate:
             clusters=self.n_clusters,
             interval=self.interval,
             where=where or {},
+            reason=self.reason,
         )
 
 

@@ -55,7 +55,11 @@ def test_equal_values_and_one_cluster_have_no_interval() -> None:
     equal = cluster_mean([0.1] * 9, [0, 0, 1, 1, 2, 3, 4, 5, 6], rng())
     assert equal.value == pytest.approx(0.1)
     assert equal.interval is None
-    assert cluster_mean([1.0, 2.0], ["only", "only"], rng()).interval is None
+    assert equal.measurement("m").reason == "all values are equal"
+    few = cluster_mean([1.0, 2.0], ["only", "only"], rng())
+    assert few.interval is None
+    assert few.measurement("m").reason == ""
+    assert cluster_mean([0.1, 0.2] * 9, range(18), rng()).measurement("m").reason == ""
     assert cluster_share([1.0, 1.0], ["only", "only"], rng()).interval is None
 
 
