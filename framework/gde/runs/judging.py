@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class AskedReward:
         """Release its language models."""
         self._resources.close()
         if "_loop" in self.__dict__:
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._end()
             del self._loop
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,7 +105,10 @@ class AskedReward:
     def _loop(self) -> asyncio.AbstractEventLoop:
         """Of its own, since clients of servers belong to one loop."""
         loop = asyncio.new_event_loop()
-        Thread(target=loop.run_forever, name="gde-reward", daemon=True).start()
+        thread = Thread(target=_serve, args=(loop,), name="gde-reward", daemon=True)
+        thread.start()
+        # Whoever does not close it drops it, or ends with it.
+        self._end = finalize(self, _end, loop, thread)
         return loop
 
     async def _judged(self, transcript: Transcript) -> Rewards:
@@ -135,6 +139,20 @@ class SteppedReward:
         steps = (*self.transcript.steps, Step(action, observation))
         self.transcript = replace(self.transcript, steps=steps)
         return float(self._model("", self.transcript)[-1])
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run a loop until it is stopped, then close the connections that it opened."""
+    loop.run_forever()
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+
+
+def _end(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+    loop.call_soon_threadsafe(loop.stop)
+    # Garbage may be collected in the thread itself.
+    if thread is not current_thread():
+        thread.join()
 
 
 def reward_model(what: Any, *, how: How | None = None, **settings: Json) -> AskedReward:

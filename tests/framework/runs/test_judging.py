@@ -1,7 +1,9 @@
 """A reward model that is asked beside runs."""
 
 import asyncio
+import gc
 import pickle
+from collections.abc import AsyncGenerator
 from copy import deepcopy
 from typing import Any
 
@@ -102,3 +104,29 @@ def test_an_unknown_kind_of_part_is_named() -> None:
 def test_it_refuses_steps_of_another_form() -> None:
     with pytest.raises(GdeError, match="step 1: wanted an action"):
         gde.reward_model(later)(GOAL, [("a", "b"), "c"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("dropped", [False, True])
+def test_connections_that_it_opened_end_with_it(dropped: bool) -> None:
+    told = []
+
+    async def connection() -> AsyncGenerator[float, None]:
+        try:
+            yield 0.5
+        finally:
+            told.append("closed")
+
+    held = connection()
+
+    async def rate(goal: str, observation: str, action: str) -> float:
+        return await anext(held)
+
+    asked = gde.reward_model(rate)
+    assert asked("a goal", [("go", "here")]) == [0.5]
+    assert told == []
+    if dropped:
+        del asked
+        gc.collect()
+    else:
+        asked.close()
+    assert told == ["closed"]
