@@ -1,11 +1,9 @@
-"""Manhattan-distance baselines for planning agents and reward models on the grid.
+"""Manhattan-distance baseline for planning agents on the grid.
 
 Run `python examples/by_distance.py`.
 """
 
 import tempfile
-from pathlib import Path
-from statistics import mean
 
 import numpy as np
 
@@ -15,12 +13,8 @@ from gde import (
     How,
     Observation,
     Plan,
-    Trajectory,
     evaluate,
-    load_evidence,
 )
-from gde_plugins.reward_baselines.epic import distance
-from gde_plugins.reward_baselines.models import truth
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
 
@@ -49,13 +43,6 @@ def away(seen: Observation, move: str = "") -> float:
     )
 
 
-def epic_distance(episode: Trajectory) -> float:
-    """EPIC distance between minus the distance to the goal and certified progress."""
-    return distance(
-        -np.array([away(turn.observation) for turn in episode.turns]), truth(episode)
-    )
-
-
 def walker(seen: Observation, rng: np.random.Generator) -> str:
     """Step to the free neighbour nearest to the goal; break ties at random."""
     distances = {move: away(seen, move) for move in MOVES}
@@ -67,9 +54,7 @@ def walker(seen: Observation, rng: np.random.Generator) -> str:
 
 
 def main() -> None:
-    """Print one row of docs/planning-agents.md and two distances of
-    docs/reward-models.md.
-    """
+    """Print one row of docs/planning-agents.md."""
     rng = np.random.default_rng(0)
     one_by_one = How(concurrency=1)
     with tempfile.TemporaryDirectory() as made:
@@ -82,20 +67,6 @@ def main() -> None:
         )
         for one in evaluate(plan, f"{made}/walker", how=one_by_one).measurements:
             print(f"{one.name:<20} {one.value:.3f} {one.interval}")
-        for agent in ("noisy", "random"):
-            plan = Plan(
-                environment=Choice(name="grid"),
-                agent=Choice(name=agent),
-                episodes=200,
-                metrics=("length",),
-            )
-            episodes = load_evidence(
-                Path(evaluate(plan, f"{made}/{agent}").run)
-            ).trajectories
-            found = mean(map(epic_distance, episodes))
-            print(
-                f"EPIC distance of minus the Manhattan distance, agent {agent}: {found:.3f}"
-            )
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ from gde_plugins.reward_prediction.domains import (
     offer_of,
 )
 from gde_plugins.reward_prediction.embedders import row_of
+from gde_plugins.reward_prediction.files import find_records
 from gde_plugins.reward_prediction.measured import (
     EPIC,
     beside_best,
@@ -175,9 +176,10 @@ class RewardPredictionStudy:
         """Return why a domain is not available; empty if it is."""
         config = self._config
         if config.data is not None:
-            if (Path(config.data) / domain.name).is_dir():
+            folder = Path(config.data) / domain.name
+            if any(find_records(folder)):
                 return ""
-            return f"domain {domain.name}: no such folder in {config.data}"
+            return f"domain {domain.name}: no TASK/positive.json in {folder}"
         try:
             offer = offer_of(domain)
         except GdeError as error:

@@ -148,9 +148,11 @@ def test_what_cannot_be_had_is_refused(tmp_path: Path) -> None:
         GdeError, match=r"env.data: wanted a folder with TASK/positive.json"
     ):
         RewardBench(RewardBenchConfig(data=tmp_path))
+    # As empty as one that is not there.
+    (tmp_path / "webshop").mkdir()
     with pytest.raises(
         GdeError,
-        match=r"no domain is available: domain webshop: no such folder",
+        match=r"no domain is available: domain webshop: no TASK/positive.json in",
     ):
         RewardPredictionStudy(
             StudyConfig(data=str(tmp_path), domains="webshop"), PlainContext()

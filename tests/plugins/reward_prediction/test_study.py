@@ -72,7 +72,7 @@ def test_every_printed_row_has_a_line_and_what_is_missing_says_why(
         for each in ("monotonic", "clock", "goal-clock", "unrepeated", "constant")
     )
     assert rows["gpt-oss-20b, effort medium, BlocksWorld"].ours.value is None
-    assert "no such folder" in rows["monotonic, AlfWorld"].ours.reason
+    assert "no TASK/positive.json in" in rows["monotonic, AlfWorld"].ours.reason
     # What is finished is kept.
     before = (tmp_path / "study" / NAME / "run.sqlite").stat().st_mtime_ns
     assert reproduce(request, tmp_path / "study").rows == found.rows
