@@ -139,7 +139,10 @@ def resume(
     recorded, how = reopen(folder, catalogue, plan, how)
     if plan is not None:
         begun = plan_hash(folder.recorded().begun)
-        _check_same(path, begun, prepare(plan, catalogue, how))
+        given = prepare(plan, catalogue, how)
+        _check_same(path, begun, given)
+        # The plan may say where its models are served; the folder does not.
+        how = given.how
     ready = prepare(recorded, catalogue, how)
     # Its plan.toml may have been edited meanwhile.
     check_trusted(folder.path)

@@ -10,8 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fake_servers import MODEL, said, serving
 
-from gde import Choice, GdeError, Plan, Result, evaluate, load_evidence, rescore, resume
+from gde import (
+    Choice,
+    GdeError,
+    How,
+    Plan,
+    Result,
+    evaluate,
+    load_evidence,
+    rescore,
+    resume,
+)
 from gde.request.catalogue import Catalogue
 from gde.request.forms import METHODS
 
@@ -280,3 +291,18 @@ def test_rewards_that_cannot_be_had_or_held_against_anything_are_refused(
     with pytest.raises(GdeError, match=message):
         evaluate(plan(tmp_path / "log", **change), tmp_path / "run", asking)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_plan_says_on_resuming_where_its_judge_is_served(tmp_path: Path) -> None:
+    with serving(lambda _: said("score: 0.5")) as server:
+        config = {"model": f"openai:{MODEL}@{server.url}"}
+        wanted = Plan(
+            environment="grid",
+            agent="random",
+            rewards=(Choice(name="judge", config=config),),
+            metrics=("epic",),
+            episodes=1,
+        )
+        done = evaluate(wanted, tmp_path / "run", how=How())
+        again = resume(tmp_path / "run", plan=wanted, how=How())
+    assert (done.status, again.status) == ("ok", "ok")
