@@ -1,5 +1,5 @@
 """gde show: one offer with the fields of its configuration and what it measures, or
-what a run has spent.
+what a run has spent, or what a metric says of its turns.
 """
 
 from dataclasses import asdict
@@ -11,7 +11,7 @@ import typer
 from gde.cli import options
 from gde.cli.list_command import find_kind, show_offers
 from gde.cli.output import show_json, show_table, tell
-from gde.errors import GdeError
+from gde.errors import GdeError, UnknownName
 from gde.offers import MetricOffer, ProbeOffer
 from gde.request.kinds import KINDS
 
@@ -28,25 +28,37 @@ def command(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]", help="Name of an offer, or of a group of metrics."
+            metavar="[NAME]",
+            help="Name of an offer or of a group of metrics; of a run, a metric.",
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show an offer, or what a run has spent.
+    """Show an offer, or what a run has spent, or what a metric says of its turns.
 
     Of an offer, show its settings and what it measures. Every field has its type,
     default and meaning. Of a group of metrics, list its
-    members. Of a run, show the requests to language models and what its limits leave.
+    members. Of a run, show the requests to language models and what its limits leave;
+    with the name of a metric, e.g. events, what it says of single turns.
     """
     if name is None:
         _show_spending(Path(kind), as_json)
         return
+    try:
+        which = find_kind(kind)
+    except UnknownName:
+        if not Path(kind).is_dir():
+            raise
+        _show_remarks(Path(kind), name, as_json)
+    else:
+        _show_offer(which, name, as_json)
+
+
+def _show_offer(which: str, name: str, as_json: bool) -> None:
     from gde.request.catalogue import Catalogue
     from gde.request.settings import describe
 
     catalogue = Catalogue.default()
-    which = find_kind(kind)
     group = catalogue.members(which, name)
     if group != (name,):
         if not as_json:
@@ -91,6 +103,18 @@ def command(
             (each.name, *(getattr(each, name) for name in columns)) for each in measures
         ]
         show_table("", ("measure", *columns), rows)
+
+
+def _show_remarks(run: Path, metric: str, as_json: bool) -> None:
+    from gde.runs.remarking import remarks
+
+    columns = ("episode", "turn", metric)
+    rows = [(key, turn, line) for (key, turn), line in remarks(run, metric).items()]
+    if as_json:
+        lines = [dict(zip(columns, row, strict=True)) for row in rows]
+        show_json({"remarks": lines})
+    else:
+        show_table("", columns, [tuple(map(str, row)) for row in rows])
 
 
 def _show_spending(run: Path, as_json: bool) -> None:

@@ -102,10 +102,12 @@ def _called(ready: Ready, model: str) -> str:
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     """A sentence on a missing capability of the part; empty for none."""
-    if part.kind == "probe" and part.needs & given & OF_MODEL:
-        # The weights of another probe are of no use to this one.
-        of_model = ready.models[ready.read_model(part)].entry.offer.gives
-        given = given - (OF_MODEL - of_model)
+    reads = part.kind == "probe" or weights_field(type(part.config))
+    model = ready.read_model(part) if reads else ""
+    if model:
+        # The weights of another part are of no use to this one.
+        of_model = ready.models[model].entry.offer.gives & ready.agent.entry.offer.gives
+        given = (given - OF_MODEL) | (of_model & OF_MODEL)
     needed = sorted(part.needs - given)
     if not needed:
         return ""

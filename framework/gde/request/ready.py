@@ -121,9 +121,9 @@ class Ready:
         """The language model that the agent's configuration names first, or empty."""
         return first_model(self.agent)
 
-    def read_model(self, probe: Chosen) -> str:
-        """The language model whose activations a probe reads."""
-        return weights_name(probe.config) or self.agent_model
+    def read_model(self, part: Chosen) -> str:
+        """The language model whose activations a probe or metric reads."""
+        return weights_name(part.config) or self.agent_model
 
     @property
     def parts(self) -> Iterator[Chosen]:

@@ -151,6 +151,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="tokens at which a reasoning first mentions agent, goal and move, counted",
             config=EventsConfig,
             make="gde_plugins.probes.course.counting:Events",
+            version=2,
             measures=course.EVENTS,
             needs=frozenset({Capability.ACTIVATIONS}),
         ),
@@ -159,6 +160,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="what activations tell of map and action at each event of the reasoning",
             config=CourseConfig,
             make="gde_plugins.probes.course.metric:BeliefCourse",
+            version=2,
             measures=course.COURSE,
             needs=frozenset(
                 {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
@@ -171,6 +173,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="what a changed token of the reasoning does to the answer, with the text fixed",
             config=PatchingConfig,
             make="gde_plugins.probes.course.patching:Patching",
+            version=2,
             measures=course.PATCHING,
             needs=frozenset(
                 {Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP}

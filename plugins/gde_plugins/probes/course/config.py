@@ -1,7 +1,7 @@
 """Options of the course of beliefs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -11,13 +11,6 @@ from gde.offers import WeightsName
 from gde_plugins.probes.config import Depth, Index, Several, check_pattern
 from gde_plugins.probes.course.events import EVENTS
 
-EVENT_FORM = (
-    r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
-    r"(?: path \d+,\d+ (?P<move>\d+,\d+)(?: (?P<last>\d+,\d+))*)?"
-)
-"""The form in which nano's reasoning comes to its events. Of a group that is repeated, the
-last match counts.
-"""
 MAP_FALLS = "map falls"
 ACTION_RISES = "action rises"
 THINGS = ("agent", "goal", "map", "optimal", "action")
@@ -63,16 +56,31 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CourseStudyConfig:
-    """How events are found."""
-
-    events: str = EVENT_FORM
-    """Regular expression of the form in which the model writes events: a group each for
-    the first mention of `agent`, `goal` and `move`, for the `last` step and, in models
-    without a template that closes their reasoning, for `after`. The default is nano's.
+    """How events are found: a regular expression for each, with a group around what is
+    said, unless that is all of it. An empty one finds nothing. The defaults are nano's.
     """
 
+    agent: str = r"\bA (\d+,\d+)"
+    """The first mention of the agent's cell."""
+    goal: str = r"\bG (\d+,\d+)"
+    """The first mention of the goal's cell."""
+    move: str = r"\bpath \d+,\d+ (\d+,\d+)"
+    """The first mention of the move, or of the cell that it leads to."""
+    last: str = r"\bpath \d+,\d+ \d+,\d+(?: (\d+,\d+))+"
+    """The last step of a path of several. Of a group that is repeated, the last match
+    counts.
+    """
+    after: str = ""
+    """What a model writes before its answer, if no template closes its reasoning."""
+
     def __post_init__(self) -> None:
-        check_pattern("course", "events", self.events)
+        for event, pattern in self.patterns.items():
+            check_pattern("course", event, pattern)
+
+    @property
+    def patterns(self) -> Mapping[str, str]:
+        """Event to pattern."""
+        return {event: getattr(self, event) for event in EVENTS[1:]}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,8 @@ class Events:
 
     - "events.found": share of the turns with an answer that have the event.
     - "events.missing": number of the others, by reason.
+    - "events.repeated": number of turns in which its pattern matches again; the first
+      match counts.
     """
 
     config: EventsConfig
@@ -47,7 +49,7 @@ class Events:
             for turn in trajectory.turns:
                 completion = turn.decision.completion
                 if completion is not None:
-                    answer = located(completion, self.config.events, model)
+                    answer = located(completion, self.config.patterns, model)
                     nothing = Found(reasons=dict.fromkeys(EVENTS, NO_TOKENS))
                     key = str(trajectory.key), turn.index
                     found[key] = answer[1] if answer else nothing
@@ -60,6 +62,11 @@ def _counts(turns: Sequence[Found]) -> Iterator[Measurement]:
         where = {"event": event}
         share = n_found / len(turns)
         yield Measurement(name="events.found", value=share, n=len(turns), where=where)
+        repeated = sum(event in found.repeated for found in turns)
+        if repeated:
+            yield Measurement(
+                name="events.repeated", value=repeated, n=n_found, where=where
+            )
         reasons = Counter(found.reasons.get(event, "") for found in turns)
         del reasons[""]
         for reason, count in sorted(reasons.items()):
@@ -71,8 +78,13 @@ def _counts(turns: Sequence[Found]) -> Iterator[Measurement]:
 
 def _line(found: Found) -> str:
     first = found.tokens.get("before", 0)
-    events = [
-        f"{event} {found.said.get(event, '')}".rstrip() + f" at token {token - first}"
-        for event, token in found.tokens.items()
-    ]
-    return f"events: {', '.join(events)}"
+    events = []
+    for event in EVENTS:
+        if event in found.tokens:
+            words = [event, found.said.get(event, ""), "at token"]
+            token = str(found.tokens[event] - first)
+            again = ["and again"] if event in found.repeated else []
+            events.append(" ".join([*filter(None, words), token, *again]))
+        else:
+            events.append(f"no {event}: {found.reasons[event]}")
+    return f"events: {'; '.join(events)}"

@@ -1,8 +1,8 @@
 """Events: tokens of an answer at which something is said for the first time.
 
-A regular expression tells the form of what a model writes before its answer. Each of its
-named groups is an event, at the last token of what the group matches. Two more need no
-pattern: the last token of the prompt, and the last one of the template after the reasoning.
+A regular expression for each event tells the form in which a model says it. The event is
+at the last token of what its group matches first, or all of the pattern. Two need none: the
+last token of the prompt, and the last one of the template after the reasoning.
 
 Nothing is guessed: a turn without an event has a reason instead.
 """
@@ -27,12 +27,11 @@ step of a path, and after the reasoning.
 PREFIX = "course-"
 """Before the name of an event in that of its position."""
 TRUNCATED = "the text is truncated"
-TWICE = "the form is in the text more than once"
-NO_FORM = "the form is not in the text"
-NOT_SAID = "the text does not say it"
-NO_TEMPLATE = "no tokens of a template follow the reasoning"
+NOT_SAID = "its pattern is not in the text"
+NO_PATTERN = "it has no pattern"
 NO_PROMPT = "the prompt has no marked tokens"
 OTHER_TOKENS = "the text is written in other tokens than it would be split into"
+GOES_ON = "its last token goes on after it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +44,8 @@ class Found:
     """Event to what is said there; those of the template say nothing."""
     reasons: Mapping[str, str] = field(default_factory=dict)
     """Why the other events are missing."""
+    repeated: Sequence[str] = ()
+    """Events whose pattern is in the text again; the first match counts."""
 
     @property
     def positions(self) -> Mapping[str, tuple[int, ...]]:
@@ -55,7 +56,7 @@ class Found:
 def find_events(
     completion: Completion,
     sequence: "TokenSequence",
-    pattern: str,
+    patterns: Mapping[str, str],
     tokenize: Tokenize,
 ) -> Found:
     """Find the events of an answer in its tokens.
@@ -63,7 +64,7 @@ def find_events(
     Args:
         completion: the answer. Its reasoning is searched; without any, its text.
         sequence: its tokens, perhaps as replayed.
-        pattern: has a group for each event in between; a group `after` is for models
+        patterns: the form of each event but the first; the one of `after` is for models
             without a template that closes their reasoning.
         tokenize: splits a text as the model does.
     """
@@ -75,35 +76,49 @@ def find_events(
         return Found(tokens=tokens, reasons=dict.fromkeys(EVENTS[1:], TRUNCATED))
 
     text = completion.reasoning or completion.text
-    matches = [*re.finditer(pattern, text)]
     post = sequence.positions.get("post")
     if post:
         tokens["after"] = post[-1]
-    wanted = [event for event in EVENTS if event not in tokens]
-    if len(matches) != 1:
-        reason = TWICE if matches else NO_FORM
-        return Found(tokens=tokens, reasons=dict.fromkeys(wanted, reason))
+        matches = {}
+    else:
+        matches = {"after": _matches(patterns["after"], text)}
+    # What a model says after its reasoning is its answer.
+    ends = [match.start() for match in matches.get("after", [])]
+    reasoning = text[: ends[0]] if ends else text
+    for event in EVENTS[1:-1]:
+        matches[event] = _matches(patterns[event], reasoning)
 
-    (form,) = matches
-    said = form.groupdict()
     split = tokenize(text)
     start = _start(split.ids, sequence.tokens, pre[-1] + 1)
+    said = {}
     reasons = {}
-    for event in wanted:
-        if not said.get(event):
-            reasons[event] = NO_TEMPLATE if event == "after" else NOT_SAID
+    for event, several in matches.items():
+        if not several:
+            reasons[event] = NOT_SAID if patterns[event] else NO_PATTERN
             continue
-        index = _last_token(split, form.end(event))
+        first = several[0]
+        group = first.lastindex or 0
+        index = _last_token(split, first.end(group))
         # At the ends of a text, templates may join a token with what is beside it.
         if start is None or sequence.tokens[start + index] != split.ids[index]:
             reasons[event] = OTHER_TOKENS
-            continue
-        tokens[event] = start + index
+        elif split.spans[index][1] > first.end(group):
+            reasons[event] = GOES_ON
+        else:
+            tokens[event] = start + index
+            said[event] = first[group]
     return Found(
         tokens={event: tokens[event] for event in EVENTS if event in tokens},
-        said={event: said[event] for event in wanted if event in tokens},
+        said=said,
         reasons=reasons,
+        repeated=[event for event in said if len(matches[event]) > 1],
     )
+
+
+def _matches(pattern: str, text: str) -> list[re.Match[str]]:
+    """Where a pattern says something."""
+    found = re.finditer(pattern, text)
+    return [match for match in found if match[match.lastindex or 0]]
 
 
 def _start(ids: Sequence[int], tokens: Sequence[int], begin: int) -> int | None:

@@ -7,6 +7,7 @@ from gde.data.measure import Measure
 Counted = partial(Measure, group="Events of the reasoning", question="believes")
 EVENTS = (
     Counted("events.found", "Turns with the event: {event}", "share"),
+    Counted("events.repeated", "Turns that say it again: {event}", "count"),
     Counted("events.missing", "Turns without it: {event}, {why}", "count"),
 )
 Read = partial(Measure, group="Course of beliefs", question="believes")

@@ -66,7 +66,7 @@ class BeliefCourse:
         model = read_model(self.context, self.config.weights, episodes)
         if model is None:
             return [unmeasured(NAME, NO_MODEL)]
-        turns = [*first_turns(episodes, self.config.events, model)]
+        turns = [*first_turns(episodes, self.config.patterns, model)]
         if not turns:
             return [unmeasured(NAME, NONE)]
         if len(turns) < LEAST:

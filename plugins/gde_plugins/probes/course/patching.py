@@ -80,7 +80,7 @@ class Patching:
             return [unmeasured(NAME, f"{model.info.name} scores no tokens")]
         turns = [
             turn
-            for turn in first_turns(episodes, self.config.events, model)
+            for turn in first_turns(episodes, self.config.patterns, model)
             if "after" in turn.found.tokens and turn.action is not None
         ]
         seed = derive(evidence.seed, "metric", "patching")

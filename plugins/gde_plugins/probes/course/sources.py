@@ -76,10 +76,8 @@ def said(turns: Sequence[CourseTurn]) -> ByEvent:
     by mention and place in it.
     """
     found: dict[str, Floats] = {}
-    before: list[str] = []
     for event in EVENTS:
-        before.append(event)
-        items = [_items(turn, before) for turn in turns]
+        items = [_items(turn, event) for turn in turns]
         columns = {item: i for i, item in enumerate(sorted(set().union(*items)))}
         # Nothing said is one input that never varies.
         inputs = np.zeros((len(turns), max(1, len(columns))), dtype=np.float32)
@@ -91,9 +89,12 @@ def said(turns: Sequence[CourseTurn]) -> ByEvent:
     return found
 
 
-def _items(turn: CourseTurn, events: Sequence[str]) -> set[tuple[str, int, str]]:
+def _items(turn: CourseTurn, event: str) -> set[tuple[str, int, str]]:
+    """The items that a turn's text has said by an event, in the order of its tokens."""
+    tokens = turn.found.tokens
     return {
-        (event, place, item.lower())
-        for event in events
-        for place, item in enumerate(ITEM.findall(turn.found.said.get(event, "")))
+        (mention, place, item.lower())
+        for mention, words in turn.found.said.items()
+        if event in tokens and tokens[mention] <= tokens[event]
+        for place, item in enumerate(ITEM.findall(words))
     }

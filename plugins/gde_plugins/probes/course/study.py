@@ -49,7 +49,7 @@ class CourseStudy:
     def plans(self, scale: float, agent: Choice) -> Mapping[str, Plan]:
         """A plan for the course, and one for the published form."""
         grids: dict[str, Json] = {"size": SIZE, "density": DENSITY}
-        form: dict[str, Json] = {"events": self.config.events}
+        form: dict[str, Json] = {**self.config.patterns}
         course = Plan(
             environment=Choice(name="grid", config={**grids, "horizon": 1}),
             agent=agent,

@@ -1,6 +1,6 @@
 """The turns of a course: the first of each world, with what is true, done and said."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -58,7 +58,7 @@ def read_model(
 
 
 def located(
-    completion: Completion, pattern: str, model: WhiteBox
+    completion: Completion, patterns: Mapping[str, str], model: WhiteBox
 ) -> tuple[Completion, Found] | None:
     """An answer in the model's tokens, with its events; None if it cannot be replayed."""
     if not completion.positions:
@@ -72,11 +72,11 @@ def located(
         tokens=completion.prompt_tokens + completion.tokens,
         positions=completion.positions,
     )
-    return completion, find_events(completion, sequence, pattern, model.tokenize)
+    return completion, find_events(completion, sequence, patterns, model.tokenize)
 
 
 def first_turns(
-    trajectories: Iterable[Trajectory], pattern: str, model: WhiteBox
+    trajectories: Iterable[Trajectory], patterns: Mapping[str, str], model: WhiteBox
 ) -> Iterator[CourseTurn]:
     """Yield the first turn of each world that has a true map, an optimum, and an answer
     that can be replayed. Further turns of a world tell little more.
@@ -89,7 +89,7 @@ def first_turns(
             continue
         if turn.decision.completion is None:
             continue
-        answer = located(turn.decision.completion, pattern, model)
+        answer = located(turn.decision.completion, patterns, model)
         if answer is None:
             continue
         seen.add(world)

@@ -12,7 +12,7 @@ from gde.parts.reproduction import Comparison, Run
 from gde.runs.adding import rescore
 from gde.store.folder import RunFolder
 from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS
-from gde_plugins.probes.course.events import EVENTS, NO_FORM
+from gde_plugins.probes.course.events import EVENTS, NOT_SAID
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 from gde_plugins.probes.course.study import CourseStudy
 
@@ -93,7 +93,7 @@ def test_changes_have_their_parts_and_a_verdict(result: Result) -> None:
 
 
 def test_another_form_finds_no_events_and_gives_no_verdict(tmp_path: Path) -> None:
-    form = {"events": "Agent: (?P<agent>.)"}
+    form = {"goal": "Goal: (.)"}
     metrics = (
         Choice(name="events", config=form),
         Choice(
@@ -103,7 +103,7 @@ def test_another_form_finds_no_events_and_gives_no_verdict(tmp_path: Path) -> No
     )
     result = evaluate(plan(metrics=metrics, episodes=12), tmp_path / "run")
     assert rescore(tmp_path / "run").measurements == result.measurements
-    assert find(result, "events.missing", event="goal", why=NO_FORM).value == 12
+    assert find(result, "events.missing", event="goal", why=NOT_SAID).value == 12
     one = find(result, "course.holds", change="map falls from goal to after")
     assert one.value is None
     assert one.reason == "0 worlds have both events; a verdict needs 30"

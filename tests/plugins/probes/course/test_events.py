@@ -1,31 +1,34 @@
 """Events are found at the tokens of what is said, or counted out with a reason."""
 
+import re
 from dataclasses import replace
 
-import pytest
-
 from gde import Completion, TokenSequence
+from gde.data.completion import Tokenization
 from gde.testing.parts import PlantedModel
-from gde_plugins.probes.course.config import EVENT_FORM
+from gde_plugins.probes.course.config import CourseStudyConfig
 from gde_plugins.probes.course.events import (
     EVENTS,
-    NO_FORM,
+    GOES_ON,
+    NO_PATTERN,
     NO_PROMPT,
-    NO_TEMPLATE,
     NOT_SAID,
     OTHER_TOKENS,
     PREFIX,
     TRUNCATED,
-    TWICE,
     Found,
     find_events,
 )
 
 MODEL = PlantedModel()
 REASONING = "A 1,2 G 3,1 path 1,2 2,2 3,2 3,1"
-PROSE = (
-    r"(?s)^.*?I am at (?P<agent>\d+,\d+).*?goal is at (?P<goal>\d+,\d+)"
-    r".*?\b(?P<move>UP|DOWN|LEFT|RIGHT)\b.*?(?P<after>Answer:)"
+NANO = CourseStudyConfig()
+PROSE = CourseStudyConfig(
+    agent=r"I am at (\d+,\d+)",
+    goal=r"goal is at (\d+,\d+)",
+    move="UP|DOWN|LEFT|RIGHT",
+    last="",
+    after="Answer:",
 )
 
 
@@ -50,12 +53,12 @@ def answer(
     return replace(completion, **change)  # type: ignore[arg-type]
 
 
-def found(completion: Completion, pattern: str = EVENT_FORM) -> Found:
+def found(completion: Completion, config: CourseStudyConfig = NANO) -> Found:
     sequence = TokenSequence(
         tokens=completion.prompt_tokens + completion.tokens,
         positions=completion.positions,
     )
-    return find_events(completion, sequence, pattern, MODEL.tokenize)
+    return find_events(completion, sequence, config.patterns, MODEL.tokenize)
 
 
 def text_to(completion: Completion, found: Found, event: str) -> str:
@@ -86,32 +89,53 @@ def test_events_are_positions_of_one_token() -> None:
     assert {*events.positions} == {PREFIX + event for event in EVENTS}
 
 
-def test_words_of_a_plain_text_are_found_by_their_form() -> None:
-    text = "I am at 1,2. The goal is at 3,1, so I go DOWN and then LEFT. Answer: DOWN"
+def test_words_of_a_plain_text_are_found_by_their_patterns() -> None:
+    text = "The goal is at 3,1 and I am at 1,2, so I go DOWN. Answer: DOWN"
+    events = found(answer(text, reasoning=None), PROSE)
     completion = answer(text, reasoning=None)
-    events = found(completion, PROSE)
+    assert text_to(completion, events, "agent").endswith("I am at 1,2")
+    assert text_to(completion, events, "goal").endswith("goal is at 3,1")
     assert text_to(completion, events, "move").endswith("so I go DOWN")
     assert text_to(completion, events, "after").endswith("Answer:")
-    assert events.reasons == {"last": NOT_SAID}
+    assert events.said["goal"] == "3,1"
+    assert events.reasons == {"last": NO_PATTERN}
+    # What comes after the reasoning is the answer, so the move is said once.
+    assert not events.repeated
+
+
+def test_an_answer_is_no_mention() -> None:
+    events = found(answer("I am at 1,2. Answer: DOWN", reasoning=None), PROSE)
+    assert [*events.tokens] == ["before", "agent", "after"]
+    assert events.reasons["move"] == NOT_SAID
 
 
 def test_what_is_not_said_is_no_event() -> None:
     events = found(answer("DOWN", "A 1,2 G 3,1 path 1,2 2,2"))
     assert events.reasons == {"last": NOT_SAID}
     plain = answer("A 1,2 G 3,1", reasoning=None)
-    assert found(plain).reasons["after"] == NO_TEMPLATE
+    assert found(plain).reasons["after"] == NO_PATTERN
+    assert found(answer("UP", reasoning=None)).reasons["agent"] == NOT_SAID
 
 
-@pytest.mark.parametrize(
-    ("reasoning", "reason"),
-    [(f"{REASONING}; no: {REASONING}", TWICE), ("Let me think.", NO_FORM)],
-)
-def test_a_form_that_is_not_there_once_is_not_guessed(
-    reasoning: str, reason: str
-) -> None:
-    events = found(answer("DOWN", reasoning))
-    assert events.reasons == dict.fromkeys(EVENTS[1:-1], reason)
-    assert [*events.tokens] == ["before", "after"]
+def test_of_a_pattern_that_matches_twice_the_first_counts() -> None:
+    completion = answer("DOWN", "A 1,2 G 3,1 no: A 2,2 path 1,2 2,2 3,2")
+    events = found(completion)
+    assert text_to(completion, events, "agent") == "go: A 1,2"
+    assert events.repeated == ["agent"]
+
+
+def test_a_token_that_goes_on_is_no_event() -> None:
+    def words(text: str) -> Tokenization:
+        spans = tuple(match.span() for match in re.finditer(r"\s*\S+", text))
+        return Tokenization(ids=tuple(range(9, 9 + len(spans))), spans=spans)
+
+    text = "I am at 1,2. Answer: UP"
+    completion = answer(text, reasoning=None, tokens=words(text).ids)
+    tokens = completion.prompt_tokens + completion.tokens
+    sequence = TokenSequence(tokens=tokens, positions=completion.positions)
+    events = find_events(completion, sequence, PROSE.patterns, words)
+    assert events.reasons["agent"] == GOES_ON
+    assert events.tokens["after"] == len(completion.prompt_tokens) + 4
 
 
 def test_a_truncated_text_has_no_events_but_the_prompt() -> None:

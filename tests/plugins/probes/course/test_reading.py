@@ -137,6 +137,17 @@ def test_the_text_holds_what_is_said_by_then_and_no_more() -> None:
     assert rate(found["after"], "goal") > 0.95
 
 
+def test_what_the_text_says_later_is_not_known_yet() -> None:
+    made = turns()
+    for turn in made:
+        tokens = turn.found.tokens
+        swapped = {"agent": tokens["goal"], "goal": tokens["agent"]}
+        turn.found.tokens.update(swapped)  # type: ignore[attr-defined]
+    found = read(said(made), truth(made), splits_of(TURNS, 3, np.random.default_rng(3)))
+    assert rate(found["goal"], "agent") < 0.4
+    assert rate(found["agent"], "goal") > 0.95
+
+
 def test_turns_without_an_event_have_no_inputs_there() -> None:
     made = turns(number=6, last_in=2)
     for inputs in (said(made), own(PlantedModel(), made, 1)):
@@ -200,11 +211,12 @@ def test_an_answer_of_a_server_is_found_in_the_weights_own_tokens() -> None:
     served = replace(
         local, prompt_tokens=(), tokens=(), positions={}, prompt=request.messages
     )
+    patterns = dict.fromkeys(EVENTS, "") | {"agent": "I", "move": "see"}
     for completion in (local, served):
-        answer = located(completion, "(?P<agent>I) (?P<move>see)", model)
+        answer = located(completion, patterns, model)
         assert answer is not None
         whole, found = answer
         assert whole.tokens == local.tokens
         assert [*found.tokens] == ["before", "agent", "move", "after"]
     other = replace(served, n_completion=1)
-    assert located(other, "I", model) is None
+    assert located(other, patterns, model) is None
