@@ -45,8 +45,8 @@ class Intervention:
     embeddings.
     """
     position: str
-    """A position of the prompt (`Completion.positions`); in a replay any position of
-    the sequence.
+    """A position of the prompt (`Completion.positions`) or of the request; in a replay any
+    position of the sequence.
     """
     kind: InterventionKind
     """"add" the vector, "replace" the activation by it, or "project_out" its

@@ -80,6 +80,10 @@ class ChatRequest:
     They count among its tokens, and each further token is drawn with the noise of its
     place. A model without the capability INTERVENTIONS refuses them.
     """
+    positions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Further positions for interventions: name to indices into the tokens of the prompt
+    and the prefill. The completion has them too, so that a replay makes the same changes.
+    """
     form: AnswerForm | None = None
     """The form that the answer must have; None for free text. Only a model with the
     capability ANSWER_FORMS takes a schema or tool.
@@ -99,6 +103,8 @@ class ChatRequest:
         # Requests without them keep the identity that older records have.
         if self.prefill:
             parts.append([*self.prefill])
+        if self.positions:
+            parts.append({name: [*self.positions[name]] for name in self.positions})
         if self.form:
             parts.append(vars(self.form))
         text = _ENCODER.encode(parts)

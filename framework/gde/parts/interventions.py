@@ -27,6 +27,38 @@ def refuse_interventions(request: ChatRequest, model: ModelInfo) -> None:
         )
 
 
+def positions_of(
+    request: ChatRequest,
+    template: Mapping[str, tuple[int, ...]],
+    n_prompt: int,
+    model: ModelInfo,
+) -> Mapping[str, tuple[int, ...]]:
+    """The positions of a request before anything is generated.
+
+    Args:
+        request: perhaps with positions of its own.
+        template: the positions that the model knows in the prompt.
+        n_prompt: tokens of the prompt.
+        model: the model, for messages.
+
+    Raises:
+        GdeError: a position of the request has the name of the template's, or is beyond
+            the tokens that are there.
+    """
+    n_tokens = n_prompt + len(request.prefill)
+    for name, places in request.positions.items():
+        if (
+            name in template
+            or not places
+            or not 0 <= min(places) <= max(places) < n_tokens
+        ):
+            raise GdeError(
+                f"{model.name}: position {name!r} of a request: wanted a new name and tokens from 0 to"
+                f" {n_tokens - 1}, got {places}"
+            )
+    return {**template, **request.positions}
+
+
 def check_interventions(
     interventions: Sequence[Intervention],
     positions: Mapping[str, Sequence[int]],

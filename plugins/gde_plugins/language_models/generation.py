@@ -29,7 +29,8 @@ class Job:
     seed: int
     sampling: Sampling
     changes: tuple[Change, ...] = ()
-    """Interventions on the prompt; generated tokens see them only through the KV cache.
+    """Interventions on prompt and prefill; generated tokens see them only through the KV
+    cache.
     """
     prefill: tuple[int, ...] = ()
     """The first tokens of the continuation, which are given."""

@@ -20,7 +20,7 @@ from gde.data.completion import (
 )
 from gde.errors import GdeError
 from gde.parts.answer_forms import refuse_form
-from gde.parts.interventions import check_interventions
+from gde.parts.interventions import check_interventions, positions_of
 from gde_plugins.language_models.batching import Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
@@ -140,8 +140,8 @@ class TransformersModel:
         A prompt that fills the model's context gets an empty answer with finish
         "length".
 
-        Interventions are made as the prompt is read, at the positions that it has
-        before anything is answered.
+        Interventions are made as prompt and prefill are read, at the positions that the
+        prompt has before anything is answered, and at those of the request.
 
         Raises:
             GdeError: an intervention at a layer or position that is not there, or of
@@ -149,7 +149,7 @@ class TransformersModel:
                 the answer.
         """
         job = self._job(request)
-        return self._completion(job.prompt, await self._batcher.submit(job))
+        return self._completion(job.prompt, request, await self._batcher.submit(job))
 
     async def completions(
         self, request: ChatRequest, least: float
@@ -167,7 +167,7 @@ class TransformersModel:
         answers = await self._enumerator.submit(Question(job, least))
         return [
             WeighedCompletion(
-                completion=self._completion(job.prompt, answer.generated),
+                completion=self._completion(job.prompt, request, answer.generated),
                 probability=answer.probability,
             )
             for answer in sorted(answers, key=lambda each: -each.probability)
@@ -178,8 +178,9 @@ class TransformersModel:
         prompt = self._template.render(request.messages, request.effort)
         limit = min(request.sampling.max_tokens, self._longest)
         changes: tuple[Change, ...] = ()
-        if request.interventions:
-            positions = self._channels.read(prompt, ()).positions
+        if request.interventions or request.positions:
+            template = self._channels.read(prompt, ()).positions
+            positions = positions_of(request, template, len(prompt), self.info)
             check_interventions(request.interventions, positions, self.info)
             changes = Change.of(request.interventions, positions)
         self._check_prefill(request.prefill, limit)
@@ -205,7 +206,9 @@ class TransformersModel:
                     f"{self.info.name}: wanted a prefill of {wanted}, got {token}"
                 )
 
-    def _completion(self, prompt: tuple[int, ...], generated: Generated) -> Completion:
+    def _completion(
+        self, prompt: tuple[int, ...], request: ChatRequest, generated: Generated
+    ) -> Completion:
         reading = self._channels.read(prompt, generated.tokens)
         return Completion(
             text=reading.text,
@@ -213,7 +216,7 @@ class TransformersModel:
             finish=generated.finish,
             prompt_tokens=prompt,
             tokens=generated.tokens,
-            positions=reading.positions,
+            positions={**reading.positions, **request.positions},
             n_prompt=len(prompt),
             n_completion=len(generated.tokens),
         )

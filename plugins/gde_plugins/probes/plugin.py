@@ -67,9 +67,9 @@ def gde_metrics() -> Sequence[AnyOffer]:
     from gde_plugins.probes.config import CausesConfig, ErrorsConfig
     from gde_plugins.probes.course import measures as course
     from gde_plugins.probes.course.config import (
+        CourseCausesConfig,
         CourseConfig,
         EventsConfig,
-        PatchingConfig,
     )
 
     return (
@@ -169,12 +169,11 @@ def gde_metrics() -> Sequence[AnyOffer]:
             extra="probes",
         ),
         MetricOffer(
-            name="patching",
-            summary="what a changed token of the reasoning does to the answer, with the text fixed",
-            config=PatchingConfig,
-            make="gde_plugins.probes.course.patching:Patching",
-            version=2,
-            measures=course.PATCHING,
+            name="course-causes",
+            summary="what a changed token of the reasoning does to the answer and to the text",
+            config=CourseCausesConfig,
+            make="gde_plugins.probes.course.causes:CourseCauses",
+            measures=course.CAUSES,
             needs=frozenset(
                 {Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP}
             ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gde.data.activations import Intervention
+from gde.data.activations import CaptureRequest, Intervention, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo, Sampling
 from gde.errors import GdeError
 from gde.parts.interventions import refuse_interventions
@@ -150,3 +150,43 @@ def test_a_model_without_interventions_refuses_a_prefill() -> None:
         GdeError, match="server takes no prefill, and the request has 2"
     ):
         refuse_interventions(asked, ModelInfo(name="server"))
+
+
+def test_a_change_of_the_prefill_is_recorded_and_replayed(
+    tiny: TransformersModel,
+) -> None:
+    plain = replace(request(3), sampling=Sampling(temperature=0.0, max_tokens=12))
+    (own,) = answers(tiny, [plain])
+    prefill = own.tokens[:4]
+    place = len(own.prompt_tokens) + 2
+    vector = 30 * np.random.default_rng(0).normal(size=tiny.info.width)
+    change = Intervention(
+        layer=1, position="third", kind="add", vector=vector.astype(np.float32)
+    )
+    begun = replace(plain, prefill=prefill, positions={"third": (place,)})
+    asked = replace(begun, interventions=(change,))
+    assert asked.identity != begun.identity != replace(begun, positions={}).identity
+    unchanged, changed = answers(tiny, [begun, asked])
+    assert unchanged.tokens == own.tokens != changed.tokens
+    assert changed.positions["third"] == (place,)
+
+    # Every token was the likeliest one under the change at that token, and at no other.
+    for shift, is_exact in ((0, True), (-1, False)):
+        sequence = TokenSequence(
+            tokens=changed.prompt_tokens + changed.tokens,
+            positions={"third": (place + shift,)},
+            interventions=(change,),
+            scored=len(changed.tokens) - len(prefill),
+        )
+        (record,) = tiny.capture([sequence], CaptureRequest(layers=(), positions=()))
+        assert (max(record.deficits) < 1e-9) == is_exact
+
+
+@pytest.mark.parametrize("places", [(), (10_000,), (-1,)])
+def test_a_position_that_is_not_there_is_refused(
+    tiny: TransformersModel, places: tuple[int, ...]
+) -> None:
+    with pytest.raises(GdeError, match=r"position 'third' of a request: wanted"):
+        answers(tiny, [replace(request(1), positions={"third": places})])
+    with pytest.raises(GdeError, match=r"position 'pre' of a request: wanted a new"):
+        answers(tiny, [replace(request(1), positions={"pre": (0,)})])

@@ -96,12 +96,21 @@ class Course:
             return Judged(change=change, worlds=worlds, parts=parts, reason=beyond)
         parts.append(beyond)
         if change.thing in ACTIONS and change.sign > 0:
-            ours = _hits(self.read[MODEL], change.thing, change.second)
-            for source in (TEXT, FOREIGN):
-                theirs = _hits(self.read[source], change.thing, change.second)
-                parts.append(self._resampled(source, ours - theirs, 1))
+            parts += self.leads(change.thing, change.second)
         p = max(part.p for part in parts)
         return Judged(change=change, worlds=worlds, parts=parts, p=p)
+
+    def leads(self, thing: str, event: str) -> list[Part]:
+        """How much more often a thing is found at an event than from what has been said
+        by then, and than after a foreign prompt; without what has too few turns.
+        """
+        ours = _hits(self.read[MODEL], thing, event)
+        parts = []
+        for source in (TEXT, FOREIGN):
+            difference = ours - _hits(self.read[source], thing, event)
+            if np.isfinite(difference).any(axis=1).all():
+                parts.append(self._resampled(source, difference, 1))
+        return parts
 
     def _differences(self, change: Change, read: Read) -> Doubles:
         """(splits, N) hits at the second event minus those at the first."""

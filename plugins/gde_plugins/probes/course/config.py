@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from annotated_types import Ge
+from annotated_types import Ge, MinLen
 
 from gde.offers import WeightsName
 from gde_plugins.probes.config import Depth, Index, Several, check_pattern
@@ -94,9 +94,15 @@ class EventsConfig(CourseStudyConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatchingConfig(EventsConfig):
+class CourseCausesConfig(EventsConfig):
     """Which tokens are changed."""
 
+    texts: Annotated[tuple[Literal["fixed", "goes on"], ...], MinLen(1), Several()] = (
+        "fixed",
+    )
+    """Whether the text stays word for word, or goes on from the event: many times as
+    long.
+    """
     layers: Annotated[tuple[Index | Depth, ...], Several()] = (
         "early",
         "middle",

@@ -10,10 +10,13 @@ from gde.numerics.episodes import finished, unmeasured
 from gde.parts.context import Context
 from gde_plugins.probes.course.config import EventsConfig
 from gde_plugins.probes.course.events import EVENTS, Found
+from gde_plugins.probes.course.told import Told, told
 from gde_plugins.probes.course.turns import NO_MODEL, located, read_model
 
 NO_TOKENS = "the answer cannot be replayed"
 Key = tuple[str, int]
+Turns = Mapping[Key, tuple[Found, Sequence[Told]]]
+"""The events of each turn, and what is said there."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Events:
 
     - "events.found": share of the turns with an answer that have the event.
     - "events.missing": number of the others, by reason.
+    - "events.true": share of the turns that say it in which the cell of agent or goal is
+      the true one, and the move the one that is made.
     - "events.repeated": number of turns in which its pattern matches again; the first
       match counts.
     """
@@ -30,30 +35,48 @@ class Events:
     context: Context
 
     def __call__(self, evidence: Evidence) -> Sequence[Measurement]:
-        found = self._found(evidence)
-        if not found:
+        turns = self._turns(evidence)
+        if not turns:
             return [unmeasured("events.found", NO_MODEL)]
-        return [*_counts([*found.values()])]
+        return [*_counts([found for found, _ in turns.values()]), *_true(turns)]
 
     def remarks(self, evidence: Evidence) -> Mapping[Key, str]:
-        """The events of each turn, with the place of their token in the answer."""
-        return {key: _line(one) for key, one in self._found(evidence).items()}
+        """The events of each turn, with the place of their token in the answer, and what
+        is said otherwise than it is.
+        """
+        return {key: _line(*turn) for key, turn in self._turns(evidence).items()}
 
-    def _found(self, evidence: Evidence) -> dict[Key, Found]:
+    def _turns(self, evidence: Evidence) -> Turns:
         episodes = finished(evidence)
         model = read_model(self.context, self.config.weights, episodes)
         if model is None:
             return {}
-        found = {}
+        turns = {}
         for trajectory in episodes:
             for turn in trajectory.turns:
                 completion = turn.decision.completion
-                if completion is not None:
-                    answer = located(completion, self.config.patterns, model)
-                    nothing = Found(reasons=dict.fromkeys(EVENTS, NO_TOKENS))
-                    key = str(trajectory.key), turn.index
-                    found[key] = answer[1] if answer else nothing
-        return found
+                if completion is None:
+                    continue
+                answer = located(completion, self.config.patterns, model)
+                nothing = Found(reasons=dict.fromkeys(EVENTS, NO_TOKENS))
+                found = answer[1] if answer else nothing
+                key = str(trajectory.key), turn.index
+                turns[key] = found, [*told(trajectory, turn, found)]
+        return turns
+
+
+def _true(turns: Turns) -> Iterator[Measurement]:
+    agree: dict[str, list[bool]] = {}
+    for _, said in turns.values():
+        for one in said:
+            agree.setdefault(one.event, []).append(one.agrees)
+    for event, each in agree.items():
+        yield Measurement(
+            name="events.true",
+            value=sum(each) / len(each),
+            n=len(each),
+            where={"event": event},
+        )
 
 
 def _counts(turns: Sequence[Found]) -> Iterator[Measurement]:
@@ -76,7 +99,7 @@ def _counts(turns: Sequence[Found]) -> Iterator[Measurement]:
             )
 
 
-def _line(found: Found) -> str:
+def _line(found: Found, said: Sequence[Told]) -> str:
     first = found.tokens.get("before", 0)
     events = []
     for event in EVENTS:
@@ -87,4 +110,7 @@ def _line(found: Found) -> str:
             events.append(" ".join([*filter(None, words), token, *again]))
         else:
             events.append(f"no {event}: {found.reasons[event]}")
+    for one in said:
+        if not one.agrees:
+            events.append(f"says {one.event} {one.said}, but it is {one.real}")
     return f"events: {'; '.join(events)}"

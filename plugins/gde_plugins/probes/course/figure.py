@@ -14,6 +14,7 @@ TITLES: Mapping[str, str] = {
     "goal": "the goal's cell",
     "action": "the move taken",
 }
+KINDS = ("patch", "steer", "ablate")
 COLOURS = {MODEL: BLUE, TEXT: "#b26f00", FOREIGN: "#8e44ad"}
 GREY = "#8a929a"
 
@@ -45,10 +46,11 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
     }
     y = {"field": "found", "type": "quantitative", "title": "found in held-out worlds"}
     scale = {"domain": [0, 1]}
+    used = _used(numbers)
     source = {"field": "source", "type": "nominal", "title": None}
     colours = {"domain": [*COLOURS], "range": [*COLOURS.values()]}
     dashes = {"domain": [*COLOURS], "range": [[1, 0], [6, 3], [2, 2]]}
-    spec: dict[str, Any] = {
+    read: dict[str, Any] = {
         "data": {"values": [*bands.values(), *lines]},
         "facet": {
             "field": "thing",
@@ -82,10 +84,51 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
             ],
         },
     }
+    effect = {
+        "data": {"values": used},
+        "facet": {
+            "field": "change",
+            "type": "nominal",
+            "title": None,
+            "sort": [*KINDS],
+        },
+        "spec": {
+            "width": 190,
+            "height": 120,
+            "mark": {"type": "line", "point": True},
+            "encoding": {
+                "x": x,
+                "y": {**y, "title": "answers moved", "scale": scale},
+                "detail": {"field": "layer", "type": "ordinal"},
+                "opacity": {
+                    "field": "layer",
+                    "type": "ordinal",
+                    "title": "changed layer",
+                },
+            },
+        },
+    }
     return Figure(
         title="Course of beliefs",
         caption="Share of held-out worlds in which a reader of its own finds each thing at each event. Grey: all"
         " random initialisations, at the same tokens. Text: readers of the cells named by then. Foreign prompt: the"
-        " model's activations at the same text, after another world's prompt.",
-        spec=spec,
+        " model's activations at the same text, after another world's prompt. Below: share of answers moved by changing"
+        " the token of the event, with the text fixed.",
+        spec={"vconcat": [read, effect] if used else [read]},
     )
+
+
+def _used(numbers: Sequence[Measurement]) -> list[dict[str, Any]]:
+    """What the tested changes do with the text fixed, by event and layer."""
+    return [
+        {
+            "change": one.where["change"],
+            "event": one.where["event"],
+            "layer": one.where["layer"],
+            "found": one.value,
+        }
+        for one in numbers
+        if one.name == "course-causes.moved"
+        and one.value is not None
+        and (one.where["control"], one.where["text"]) == ("none", "fixed")
+    ]

@@ -7,6 +7,7 @@ from gde.data.measure import Measure
 Counted = partial(Measure, group="Events of the reasoning", question="believes")
 EVENTS = (
     Counted("events.found", "Turns with the event: {event}", "share"),
+    Counted("events.true", "Said as it is: {event}", "share"),
     Counted("events.repeated", "Turns that say it again: {event}", "count"),
     Counted("events.missing", "Turns without it: {event}, {why}", "count"),
 )
@@ -27,13 +28,19 @@ COURSE = (
         "Beyond a foreign prompt at the second event: {change}",
         "share",
     ),
+    Read("course.lead", "Found beyond {source}: {thing}, at {event}", "share"),
     Read("course.found", "Found: {thing}, at {event}, {source}", "share"),
 )
-PATCHING = (
-    Read("patching.unchanged", "Own answer is the likeliest, unchanged", "share"),
+CAUSES = (
+    Read("course-causes.unchanged", "Own answer is the likeliest, unchanged", "share"),
     Read(
-        "patching.moved",
-        "Answers moved by {change}: at {event}, layer {layer}",
+        "course-causes.moved",
+        "Answers moved by {change}, {control}: at {event}, layer {layer}, text {text}",
+        "share",
+    ),
+    Read(
+        "course-causes.rewritten",
+        "Answers written otherwise by {change}, {control}: at {event}, layer {layer}",
         "share",
     ),
 )

@@ -15,7 +15,13 @@ from gde.parts.language_model import WhiteBox
 from gde.seeding import derive, generator
 from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.config import ReadingConfig
-from gde_plugins.probes.course.changes import Course, Judged, reorganises, resampled
+from gde_plugins.probes.course.changes import (
+    ACTIONS,
+    Course,
+    Judged,
+    reorganises,
+    resampled,
+)
 from gde_plugins.probes.course.config import THINGS, CourseConfig
 from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.reading import Truth, read, splits_of
@@ -50,6 +56,8 @@ class BeliefCourse:
     - "course.found": share of held-out turns in which a thing is found at an event, by
       source: the model, random weights (mean, least and greatest of the
       initialisations), the text, and the model after a foreign prompt.
+    - "course.lead": how much more often the next move is found before it is written than
+      from the text, and than after a foreign prompt.
     - "course.change": what a stated change is, and beyond random weights, text and
       foreign prompts; "course.holds" is 1 where all of it is shown.
     - "course.reorganises": 1 if the map falls and the action rises.
@@ -73,7 +81,7 @@ class BeliefCourse:
             return [unmeasured(NAME, f"{len(turns)} worlds; readers need {LEAST}")]
         course = self._course(model, turns, evidence.seed)
         judged = course.judged(self.config.stated)
-        return [*_found(course), *_verdicts(judged)]
+        return [*_found(course), *_leads(course), *_verdicts(judged)]
 
     def _course(
         self, model: WhiteBox, turns: Sequence[CourseTurn], seed: int
@@ -134,6 +142,21 @@ def _found(course: Course) -> Iterator[Measurement]:
                         n=len(known),
                         where={"thing": thing, "event": event, "source": kind},
                     )
+
+
+def _leads(course: Course) -> Iterator[Measurement]:
+    """By how much activations lead the text: the next move, before it is written."""
+    for thing in ACTIONS:
+        for event in EVENTS[: EVENTS.index("move")]:
+            worlds = np.isfinite(course.read[MODEL][event][:, 0]).any(axis=0).sum()
+            for part in course.leads(thing, event):
+                yield Measurement(
+                    name="course.lead",
+                    value=part.difference,
+                    n=int(worlds),
+                    interval=part.interval,
+                    where={"thing": thing, "event": event, "source": part.name},
+                )
 
 
 def _share(

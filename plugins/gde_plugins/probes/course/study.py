@@ -5,17 +5,25 @@ moments of Arghal et al. (2026), sections 5.1 and 5.3.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gde.data.estimate import Estimate
 from gde.data.figure import Figure
 from gde.data.json import Json, Labels
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.parts.reproduction import Comparison, Run, scaled
-from gde_plugins.probes.course.config import CourseStudyConfig
+from gde_plugins.probes.course.config import (
+    CourseCausesConfig,
+    CourseConfig,
+    CourseStudyConfig,
+)
 from gde_plugins.probes.course.events import EVENTS
 from gde_plugins.probes.course.figure import course_figure
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 
+MOVES = ("UP", "DOWN", "LEFT", "RIGHT")
+N_CHANGES = 9
+"""Changes of a token: patching with three controls, steering and ablation with theirs."""
 WORLDS = 200
 SIZE = 7
 DENSITY = 0.5
@@ -57,6 +65,7 @@ class CourseStudy:
                 Choice(name="accuracy"),
                 Choice(name="events", config=form),
                 Choice(name="course", config=form),
+                Choice(name="course-causes", config=form),
             ),
             episodes=scaled(WORLDS, scale),
         )
@@ -81,6 +90,31 @@ class CourseStudy:
         )
         return {"course": course, "published": published}
 
+    def estimate(self, plans: Mapping[str, Plan]) -> Sequence[Estimate]:
+        """The forward passes that no model call counts, of a plan's size."""
+        course, causes = CourseConfig(), CourseCausesConfig()
+        worlds = plans["course"].episodes
+        reads = worlds * (2 + course.initialisations)
+        turns = min(worlds, causes.pairs)
+        changed = turns * len(EVENTS) * len(causes.layers) * len(MOVES) * N_CHANGES
+        note = (
+            f"{reads:,} forward passes to read {worlds} turns with {course.initialisations} random"
+            f" initialisations, at most {changed:,} to change tokens of {turns}"
+        )
+        return [
+            Estimate(
+                plan="",
+                part="activations",
+                episodes=worlds,
+                calls=0,
+                prompt_tokens=0,
+                answer_tokens=0,
+                seconds=0.0,
+                cost=0.0,
+                note=note,
+            )
+        ]
+
     def compare(self, runs: Mapping[str, Run]) -> Sequence[Comparison]:
         """Stated changes, events, what is read at them, and the published numbers."""
         numbers = runs["course"].result.measurements
@@ -88,6 +122,7 @@ class CourseStudy:
             *_change_rows(numbers),
             *_event_rows(numbers),
             *_read_rows(numbers),
+            *_used_rows(numbers),
             *_published_rows(runs["published"].result.measurements),
         ]
 
@@ -161,6 +196,40 @@ def _read_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
                     table=f"By event: {title}",
                     column=event,
                 )
+
+
+def _used_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:
+    """Where the move taken is read, beside where changing a token moves it."""
+    table = "Read where, used where: the move taken, by event"
+    for event in EVENTS:
+        where: Labels = {"thing": "action", "event": event, "source": MODEL}
+        yield Comparison(
+            quantity=f"read, {event}",
+            paper=None,
+            ours=_find(numbers, "course.found", where),
+            source=OWN,
+            table=table,
+            column=event,
+        )
+    moved = [one for one in numbers if one.name == "course-causes.moved"]
+    for one in moved:
+        if one.where.get("control") != "none":
+            continue
+        place = {key: each for key, each in one.where.items() if key != "control"}
+        controls = {
+            str(each.where["control"]): each
+            for each in moved
+            if each is not one and {**each.where, **place} == each.where
+        }
+        yield Comparison(
+            quantity=f"{one.where['change']} at layer {one.where['layer']}, {one.where['event']}",
+            paper=None,
+            ours=one,
+            source=OWN,
+            table=table,
+            column=str(one.where["event"]),
+            others=controls,
+        )
 
 
 def _published_rows(numbers: Sequence[Measurement]) -> Iterator[Comparison]:

@@ -31,6 +31,8 @@ class CourseTurn:
     map: CellMap
     optimal: tuple[str, ...]
     action: str | None
+    trajectory: Trajectory
+    """Its episode, whose first turn it is."""
 
     def after_prompt(self, other: "CourseTurn") -> TokenSequence:
         """The same completion after the prompt of another turn."""
@@ -106,4 +108,5 @@ def first_turns(
             map=CellMap.from_record(trajectory.world, turn.state),
             optimal=turn.optimal,
             action=turn.decision.action,
+            trajectory=trajectory,
         )

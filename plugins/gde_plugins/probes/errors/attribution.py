@@ -137,7 +137,7 @@ def _erring(
         return one
 
     said = Said.of(decision, pattern, true)
-    begun = _step(said.path[:2], known)
+    begun = first_step(said.path[:2], known)
     planned = {}
     if begun and _arrives(said, true, known):
         length = len(said.path) - 1
@@ -223,7 +223,7 @@ def _optimal_on(cells: Codes, true: CellMap, known: Moves) -> set[str]:
     return _optimal(cells != true.kinds.index("wall"), agent, goal, known)
 
 
-def _step(cells: tuple[Position, ...], known: Moves) -> str:
+def first_step(cells: tuple[Position, ...], known: Moves) -> str:
     """The action that leads from the first cell to the second; empty if none does."""
     if len(cells) < 2:
         return ""
@@ -241,4 +241,4 @@ def _arrives(said: Said, true: CellMap, known: Moves) -> bool:
     ends = (true.place_of("agent"), true.place_of("goal"))
     if (path[0], path[-1]) != ends or not all(is_free(true, cell) for cell in path):
         return False
-    return all(_step(pair, known) for pair in pairwise(path))
+    return all(first_step(pair, known) for pair in pairwise(path))

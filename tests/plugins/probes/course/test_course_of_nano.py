@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import altair
 import pytest
@@ -23,7 +24,11 @@ SMALL = {"initialisations": 5, "splits": 5}
 
 def plan(**fields: object) -> Plan:
     grids = Choice(name="grid", config={"size": 7, "density": 0.5, "horizon": 1})
-    metrics = (Choice(name="events"), Choice(name="course", config=SMALL))
+    metrics = (
+        Choice(name="events"),
+        Choice(name="course", config=SMALL),
+        Choice(name="course-causes", config={"layers": [3], "pairs": 4}),
+    )
     whole = Plan(
         environment=grids,
         agent=Choice(name="gpt-oss"),
@@ -45,7 +50,7 @@ def result(folder: Path) -> Result:
     return RunFolder.open(folder).read_result()
 
 
-def find(result: Result, name: str, **where: str) -> Measurement:
+def find(result: Result, name: str, **where: str | int) -> Measurement:
     (one,) = [
         each
         for each in result.measurements
@@ -110,6 +115,24 @@ def test_another_form_finds_no_events_and_gives_no_verdict(tmp_path: Path) -> No
     assert find(result, "course.found", thing="map", event="goal", source=MODEL).reason
 
 
+def test_a_changed_token_changes_what_is_written(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    copytree(folder, run)
+    config = {"texts": ["goes on"], "layers": [3], "pairs": 4}
+    result = rescore(run, [Choice(name="course-causes", config=config)])
+    where = {"layer": 3, "text": "goes on", "change": "patch", "control": "none"}
+
+    def at(event: str, name: str) -> float:
+        measured = find(result, f"course-causes.{name}", event=event, **where)
+        assert measured.value is not None
+        return measured.value
+
+    assert at("move", "moved") >= 0.5
+    assert at("move", "rewritten") >= 0.5
+    assert at("after", "rewritten") == 0
+    assert find(result, "course-causes.unchanged").value == 1
+
+
 def test_a_random_agent_has_no_course(tmp_path: Path) -> None:
     agent = Choice(name="random")
     with pytest.raises(Exception, match="activations"):
@@ -138,15 +161,34 @@ def test_the_study_shows_changes_events_curves_and_published_numbers(
     assert cell.ours.value == found(result, "agent", "goal", RANDOM)
     printed = [row.paper for row in rows if row.paper is not None]
     assert printed == [0.75, 0.60, 0.4031, 0.5392]
+    used = matching(rows, "patch at layer 3, move", "Read where, used where")
+    assert used.ours.value == 1
+    assert used.others["same move"].value == 0
+    read = matching(rows, "read, move", "Read where, used where")
+    assert read.ours.value == found(result, "action", "move", MODEL)
+
     (figure,) = study.figures(runs)
     altair.Chart.from_dict(dict(figure.spec))
-    assert {each["event"] for each in figure.spec["data"]["values"]} == {*EVENTS}  # type: ignore
+    above, below = figure.spec["vconcat"]  # type: ignore[misc]
+    assert {each["event"] for each in above["data"]["values"]} == {*EVENTS}  # type: ignore
+    drawn = {
+        (each["change"], each["event"]): each["found"]
+        for each in below["data"]["values"]  # type: ignore
+    }
+    assert drawn["patch", "move"] == 1
+    assert drawn["patch", "after"] == 0
+
+
+def test_the_study_foresees_its_forward_passes() -> None:
+    study = CourseStudy()
+    (one,) = study.estimate(study.plans(0.1, Choice(name="gpt-oss")))
+    assert one.note.startswith("420 forward passes to read 20 turns with 19 random")
 
 
 def matching(rows: object, quantity: str, table: str) -> Comparison:
     (one,) = [
         row
         for row in rows  # type: ignore[attr-defined]
-        if row.quantity == quantity and row.table == table
+        if row.quantity == quantity and row.table.startswith(table)
     ]
     return one

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from gde_plugins.probes.course.turns import CourseTurn, located
 SIDE, WIDTH, TURNS = 5, 64, 80
 ACTIONS = ("DOWN", "LEFT", "RIGHT", "UP")
 EMPTY, AGENT, GOAL, WALL = range(4)
+NOWHERE: Any = None
+"""No turn is asked again."""
 
 
 def turns(number: int = TURNS, last_in: int = TURNS) -> list[CourseTurn]:
@@ -63,6 +66,7 @@ def turns(number: int = TURNS, last_in: int = TURNS) -> list[CourseTurn]:
                 map=CellMap(kinds=KINDS, codes=codes, things=things),
                 optimal=(ACTIONS[i % 4],),
                 action=ACTIONS[i % 4],
+                trajectory=NOWHERE,
             )
         )
     return made

@@ -1,4 +1,4 @@
-"""Patching moves an answer where the model keeps what decides it, and nowhere else."""
+"""Changes move an answer where the model keeps what decides it, and nowhere else."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -12,15 +12,21 @@ from gde.data.cell_map import KINDS, CellMap
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.testing.parts import PlantedModel
-from gde_plugins.probes.course import patching
-from gde_plugins.probes.course.config import PatchingConfig
+from gde_plugins.probes.causes.interventions import Where
+from gde_plugins.probes.course import causes
+from gde_plugins.probes.course.answers import tails_of
+from gde_plugins.probes.course.causes import CourseCauses
+from gde_plugins.probes.course.config import CourseCausesConfig
+from gde_plugins.probes.course.event_changes import ablation, steering
 from gde_plugins.probes.course.events import EVENTS, PREFIX, Found
-from gde_plugins.probes.course.patching import Patching, tails_of, trials_of
+from gde_plugins.probes.course.trials import trials_of
 from gde_plugins.probes.course.turns import CourseTurn
 
 MOVES = "UDLR"
-N, PROMPT = 24, 4
+N, PROMPT = 48, 4
 WIDTH = len(MOVES)
+NOWHERE: Any = None
+"""The text is fixed, so no turn is asked again."""
 
 
 def made() -> list[CourseTurn]:
@@ -43,6 +49,7 @@ def made() -> list[CourseTurn]:
                 map=CellMap(kinds=KINDS, codes=codes, things=()),
                 optimal=(move,),
                 action=move,
+                trajectory=NOWHERE,
             )
         )
     return turns
@@ -68,7 +75,7 @@ class Keeping(PlantedModel):
             stream = own[0]
             for change in sequence.interventions:
                 if change.position == f"{PREFIX}{self.kept_at}" and change.layer == 1:
-                    stream = change.vector
+                    stream = change.applied(stream[None])[0]
             logprobs = ()
             if sequence.scored:
                 said = MOVES.index(chr(sequence.tokens[-1]))
@@ -79,13 +86,11 @@ class Keeping(PlantedModel):
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> Sequence[Measurement]:
-    """What patching measures of the model that keeps its move at one event."""
+    """What is measured of the model that keeps its move at one event."""
     context: Any = SimpleNamespace(model=lambda _: Keeping())
-    monkeypatch.setattr(patching, "first_turns", lambda *_: iter(made()))
-    metric = Patching(
-        PatchingConfig(weights="keeping", layers=(0, 1), pairs=12), context
-    )
-    return metric(Evidence(trajectories=()))
+    monkeypatch.setattr(causes, "first_turns", lambda *_: iter(made()))
+    config = CourseCausesConfig(weights="keeping", layers=(0, 1), pairs=12)
+    return CourseCauses(config, context)(Evidence(trajectories=()))
 
 
 def value(found: Sequence[Measurement], **where: str | int) -> Measurement:
@@ -95,19 +100,53 @@ def value(found: Sequence[Measurement], **where: str | int) -> Measurement:
 
 def test_the_answer_moves_where_the_move_is_kept(found: Sequence[Measurement]) -> None:
     assert value(found).value == 1
-    at = {"event": "move", "layer": 1}
-    assert value(found, **at, change="donor").value == 1
-    assert value(found, **at, change="same move").value == 0
-    assert value(found, **at, change="another pair").value == 0
+    at = {"event": "move", "layer": 1, "text": "fixed"}
+    assert value(found, **at, change="patch", control="none").value == 1
+    assert value(found, **at, change="patch", control="same move").value == 0
+    assert value(found, **at, change="patch", control="another pair").value == 0
+    assert value(found, **at, change="steer", control="none").value == 1
+    assert value(found, **at, change="steer", control="another pair").value == 0
+    # Without what tells moves apart, all turns give the same answer.
+    ablated = value(found, **at, change="ablate", control="none").value
+    assert ablated is not None
+    assert ablated > 0.5
 
 
 @pytest.mark.parametrize(("event", "layer"), [("move", 0), ("after", 1), ("goal", 1)])
 def test_it_moves_nowhere_else(
     found: Sequence[Measurement], event: str, layer: int
 ) -> None:
-    assert value(found, event=event, layer=layer, change="donor").value == 0
-    control = value(found, event=event, layer=layer, change="same move")
-    assert control.reason == "the donor moves no answer"
+    at = {"event": event, "layer": layer, "text": "fixed"}
+    for change in ("patch", "steer", "ablate"):
+        assert value(found, **at, change=change, control="none").value == 0
+    control = value(found, **at, change="patch", control="same move")
+    assert control.reason == "the change moves no answer"
+
+
+def test_tested_turns_make_no_direction() -> None:
+    turns = made()
+    moves = [turn.action for turn in turns]
+    trials = trials_of(turns, 12, np.random.default_rng(0))
+    stream = np.eye(WIDTH, dtype=np.float32)[[MOVES.index(str(move)) for move in moves]]
+    spoilt = stream.copy()
+    spoilt[[each.turn for each in trials]] += 9
+    where = Where(layer=1)
+    for change in (steering, ablation):
+        clean, other = (
+            change(where, trials, values[:, None], moves, np.random.default_rng(1))
+            for values in (stream, spoilt)
+        )
+        assert clean[0].interventions == other[0].interventions
+
+
+def test_a_move_with_few_turns_has_no_mean() -> None:
+    turns = made()[: 4 * len(MOVES)]
+    moves = [turn.action for turn in turns]
+    trials = trials_of(turns, 4, np.random.default_rng(0))
+    stream = np.ones((len(turns), 1, WIDTH), dtype=np.float32)
+    rng = np.random.default_rng(1)
+    assert not steering(Where(layer=1), trials, stream, moves, rng)
+    assert not ablation(Where(layer=1), trials, stream, moves, rng)
 
 
 def test_donors_have_the_moves_that_their_controls_need() -> None:
