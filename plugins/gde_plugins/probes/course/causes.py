@@ -92,7 +92,9 @@ class CourseCauses:
         seed = derive(evidence.seed, "metric", "course-causes")
         trials = trials_of(turns, self.config.pairs, generator(seed, "trials"))
         if not trials:
-            return [unmeasured(NAME, "no answers with three moves at all events")]
+            n = len(turns)
+            reason = f"{n} first turns have the event `after`; donors need three moves"
+            return [unmeasured(NAME, reason)]
         tests = _Tests(
             config=self.config,
             context=self.context,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gde.data.activations import Intervention
 from gde_plugins.probes.arrays import Bools, Floats
 from gde_plugins.probes.causes.cases import Change
 from gde_plugins.probes.causes.interventions import (
@@ -25,6 +26,7 @@ SAME, PAIR, RANDOM, SHUFFLED = (
     "random direction",
     "shuffled moves",
 )
+Made = tuple[Intervention, ...]
 FEWEST = 5
 """Fewest turns of a move whose mean activation is taken."""
 
@@ -119,7 +121,7 @@ def ablation(
     return changes
 
 
-def _change(name: str, where: Where, control: str, made: Sequence[tuple]) -> Change:
+def _change(name: str, where: Where, control: str, made: Sequence[Made]) -> Change:
     return Change(
         name=name, layer=where.layer, control=control, interventions=tuple(made)
     )
@@ -129,7 +131,7 @@ def _others(trials: Sequence[Trial], stream: Floats) -> Bools:
     """(N,) whether a turn has the event and is none of the changed ones: tested worlds
     must not make the directions that they test.
     """
-    others: Bools = np.isfinite(stream).all(axis=(1, 2))
+    others: Bools = np.asarray(np.isfinite(stream).all(axis=(1, 2)))
     others[[each.turn for each in trials]] = False
     return others
 
@@ -138,7 +140,7 @@ def _means(
     stream: Floats, moves: Sequence[str | None], among: Bools
 ) -> dict[str | None, Direction]:
     """Move to the mean activation (1, width) of its turns."""
-    means = {}
+    means: dict[str | None, Direction] = {}
     for move in sorted({move for move in moves if move is not None}):
         chosen = among & np.array([each == move for each in moves])
         if chosen.sum() >= FEWEST:

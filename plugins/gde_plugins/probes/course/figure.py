@@ -84,7 +84,7 @@ def course_figure(numbers: Sequence[Measurement]) -> Figure | None:
             ],
         },
     }
-    effect = {
+    effect: dict[str, Any] = {
         "data": {"values": used},
         "facet": {
             "field": "change",

@@ -166,7 +166,8 @@ def _share(
     labels = {**where, "source": source}
     n_worlds = int(np.isfinite(hits).any(axis=0).sum())
     if not np.isfinite(hits).any(axis=1).all():
-        return unmeasured(NAME, "too few turns have the event", labels)
+        reason = f"too few turns have the event: {n_worlds} could be tested"
+        return unmeasured(NAME, reason, labels)
     mean, (low, high), _ = resampled(np.nanmean(hits, axis=1), ratio)
     interval: Interval = (max(low, 0.0), min(high, 1.0))
     return Measurement(

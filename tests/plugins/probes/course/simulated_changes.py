@@ -27,7 +27,12 @@ from gde.stages.evidence import Recorded
 from gde.store.folder import RunFolder
 from gde_plugins.probes.arrays import Floats, Indices
 from gde_plugins.probes.course.changes import Course, Read, reorganises
-from gde_plugins.probes.course.config import ACTION_RISES, EVENT_FORM, MAP_FALLS, Change
+from gde_plugins.probes.course.config import (
+    ACTION_RISES,
+    MAP_FALLS,
+    Change,
+    CourseStudyConfig,
+)
 from gde_plugins.probes.course.reading import AGENT, GOAL, Truth, read, splits_of
 from gde_plugins.probes.course.sources import (
     FOREIGN,
@@ -93,7 +98,8 @@ def played(folder: Path, worlds: int) -> Played:
     run = RunFolder.open(folder)
     ready = resolve(run.plan(), Catalogue.default())
     model = Resources(ready).models.white_box(ready.agent_model)
-    turns = [*first_turns(Recorded(run.journal_path), EVENT_FORM, model)]
+    patterns = CourseStudyConfig().patterns
+    turns = [*first_turns(Recorded(run.journal_path), patterns, model)]
     rng = generator(0, "simulated")
     return Played(
         model=model,

@@ -13,9 +13,10 @@ from gde.parts.reproduction import Comparison, Run
 from gde.runs.adding import rescore
 from gde.store.folder import RunFolder
 from gde_plugins.probes.course.config import ACTION_RISES, MAP_FALLS
-from gde_plugins.probes.course.events import EVENTS, NOT_SAID
+from gde_plugins.probes.course.events import EVENTS, NOT_SAID, Found
 from gde_plugins.probes.course.sources import FOREIGN, MODEL, RANDOM, TEXT
 from gde_plugins.probes.course.study import CourseStudy
+from gde_plugins.probes.course.told import told
 
 pytest.importorskip("transformers", reason="needs the extra llm")
 WORLDS = 40
@@ -73,6 +74,34 @@ def test_every_event_is_counted(result: Result) -> None:
     missing = [one for one in result.measurements if one.name == "events.missing"]
     (short,) = missing
     assert short.value == round((1 - (shares["last"] or 0)) * WORLDS)
+
+
+def test_what_is_said_is_set_beside_what_is_so(folder: Path, result: Result) -> None:
+    assert find(result, "events.true", event="agent").value == 1
+    moves = find(result, "events.true", event="move")
+    assert 0.9 < (moves.value or 0) <= 1
+
+    trajectory = load_evidence(folder).trajectories[0]
+    turn = trajectory.turns[0]
+    said = {"agent": "9,9", "goal": "nowhere", "move": "LEFT"}
+    agent, move = told(trajectory, turn, Found(said=said))
+    assert (agent.event, agent.said, agent.agrees) == ("agent", "9,9", False)
+    assert (move.said, move.real) == ("LEFT", turn.decision.action)
+    row, column = map(int, agent.real.split(","))
+    (down,) = told(trajectory, turn, Found(said={"move": f"{row + 1},{column}"}))
+    assert down.said == "DOWN"
+
+
+def test_activations_lead_a_text_that_says_nothing_yet(result: Result) -> None:
+    for source in (TEXT, FOREIGN):
+        lead = find(
+            result, "course.lead", thing="action", event="before", source=source
+        )
+        own, other = (
+            found(result, "action", "before", each) for each in (MODEL, source)
+        )
+        assert lead.value == pytest.approx(own - other)
+        assert lead.interval is not None
 
 
 def test_a_token_holds_mostly_itself(result: Result) -> None:
