@@ -307,6 +307,10 @@ class ModelOffer(Offer[ConfigT, PartT]):
     """Whether it computes in the process, many answers at once in little more time than
     one. Then a worker is filled with episodes before the next worker gets any.
     """
+    captured: bool = False
+    """Whether it stands for activations that were captured outside of gde. Neither it nor
+    the agent is asked for them.
+    """
     local_weights: Callable[[], Sequence[str]] | None = None
     """Weights that the model finds on this machine without a download, one line each.
     `gde doctor` asks.

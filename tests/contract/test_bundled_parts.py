@@ -30,6 +30,7 @@ TRAINED = dict.fromkeys(("supervised", "vlwm"), "needs the folder of a trained m
 CANNOT = {
     "hf": "needs a folder with weights",
     "gguf": "needs a file with weights",
+    "captured": "stands for arrays in a run",
     "openai": "needs a server",
     "judge": "needs a language model that can judge",
     "human": "needs a person",

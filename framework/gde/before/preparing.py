@@ -130,11 +130,15 @@ def warm(ready: Ready) -> None:
             resources.make(chosen)
         _warm_judges(ready, resources)
         probes = [(chosen, resources.make(chosen)) for chosen in ready.probes]
-        if ready.agent_model and not ready.agent.absent:
-            answering = resources.models.get(ready.agent_model).info
-            for chosen, probe in probes:
-                info = resources.models.get(ready.read_model(chosen)).info
-                check_weights(f"{chosen.label}.weights", info, answering)
+        if ready.agent.absent:
+            return
+        own = ready.agent_model
+        answering = resources.models.get(own).info if own else None
+        for chosen, probe in probes:
+            if name := ready.read_model(chosen):
+                info = resources.models.get(name).info
+                if answering:
+                    check_weights(f"{chosen.label}.weights", info, answering)
                 probe.capture(info)
 
 

@@ -102,12 +102,10 @@ def _called(ready: Ready, model: str) -> str:
 
 def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
     """A sentence on a missing capability of the part; empty for none."""
-    reads = part.kind == "probe" or weights_field(type(part.config))
-    model = ready.read_model(part) if reads else ""
-    if model:
+    if part.kind == "probe" or weights_field(type(part.config)):
         # The weights of another part are of no use to this one.
-        of_model = ready.models[model].entry.offer.gives & ready.agent.entry.offer.gives
-        given = (given - OF_MODEL) | (of_model & OF_MODEL)
+        of_model = ready.given_by(ready.read_model(part)) & OF_MODEL
+        given = (given - OF_MODEL) | of_model
     needed = sorted(part.needs - given)
     if not needed:
         return ""

@@ -37,7 +37,7 @@ class Finder:
         """
 
         def find() -> tuple[Entry, Any]:
-            entry = self._entry(kind, choice)
+            entry = self.entry(kind, choice)
             return entry, self._config(kind, choice, entry)
 
         return self.chosen(kind, choice, find)
@@ -54,7 +54,7 @@ class Finder:
         """
         kind = "environment"
         try:
-            entry = self._entry(kind, choice)
+            entry = self.entry(kind, choice)
             config = entry.offer.config
             swept, each = combinations(config, choice.config, "env")
         except GdeError as error:
@@ -116,12 +116,7 @@ class Finder:
             return _stand_in(kind, choice, str(error))
         return _chosen(kind, choice, entry, config)
 
-    def _config(self, kind: str, choice: Choice, entry: Entry) -> Any:
-        whose = setting_of(kind, choice.label)
-        own = self.how.settings.get(whose, {})
-        return build_part(entry.offer.config, choice, own, whose)
-
-    def _entry(self, kind: str, choice: Choice) -> Entry:
+    def entry(self, kind: str, choice: Choice) -> Entry:
         """The offer of a choice.
 
         Raises:
@@ -135,6 +130,11 @@ class Finder:
             advice = "resume in Python with it: gde.resume(RUN, plan=..., how=...)"
             raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
         return self.catalogue.find(kind, choice.name)
+
+    def _config(self, kind: str, choice: Choice, entry: Entry) -> Any:
+        whose = setting_of(kind, choice.label)
+        own = self.how.settings.get(whose, {})
+        return build_part(entry.offer.config, choice, own, whose)
 
 
 def settable(error: GdeError, judge: str) -> ConfigError:

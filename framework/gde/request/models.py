@@ -150,6 +150,7 @@ def with_weights(
     """
     if not weights:
         return dict(plans)
+    find = Finder(catalogue)
     found = {}
     takers = 0
     for name, plan in plans.items():
@@ -157,7 +158,7 @@ def with_weights(
         for kind, choices in (("probe", plan.probes), ("metric", plan.metrics)):
             parts = []
             for choice in choices:
-                config = catalogue.find(kind, choice.name).offer.config
+                config = find.entry(kind, choice).offer.config
                 own = dict(choice.config)
                 if field := weights_field(config):
                     takers += 1

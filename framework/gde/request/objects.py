@@ -3,13 +3,13 @@
 import inspect
 from contextlib import suppress
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gde.data.measure import Measure
 from gde.data.plan import OBJECT, Choice, Plan
 from gde.errors import GdeError
-from gde.offers import AnyOffer, Capability, NoConfig, Offer
+from gde.offers import AnyOffer, Capability, NoConfig, Offer, WeightsName
 from gde.parts.context import Context
 from gde.request.catalogue import Entry
 from gde.request.forms import (
@@ -22,6 +22,7 @@ from gde.request.forms import (
     needed,
 )
 from gde.request.kinds import KINDS, SEVERAL, SINGLE
+from gde.request.settings import field_names
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
     Capability.STATE: ("state",),
@@ -43,6 +44,14 @@ MADE_ANYWAY = {"probe", "reward_model", "executor"}
 """Kinds whose parts are made before a run begins, so that no example is needed."""
 MEASURING = {"probe", "metric"}
 """Kinds whose objects may say what their numbers mean, in an attribute `measures`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectProbeConfig:
+    """Of the caller's own probe, which configures the rest itself."""
+
+    weights: WeightsName = ""
+    """As of every probe: the model that is read, if it is not the agent's."""
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
@@ -96,8 +105,8 @@ def _with_parts(
 def _offered(kind: str, choice: Choice) -> AnyOffer:
     part = choice.part
     whose = f"{KINDS[kind].title} {choice.label!r}"
-    if choice.config:
-        field = next(iter(choice.config))
+    config = ObjectProbeConfig if kind == "probe" else NoConfig
+    for field in choice.config.keys() - field_names(config):
         raise GdeError(
             f"{choice.label}.{field}: an object is configured where it is made; leave the setting out"
         )
@@ -108,7 +117,7 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
     if is_copied:
         _check_copies(part, whose)
 
-    def make(_: NoConfig, __: Context) -> Any:
+    def make(_: object, __: Context) -> Any:
         given = _made(kind, part, whose) if made_by_calling else part
         return as_part(kind, deepcopy(given) if is_copied else given, choice.label)
 
@@ -127,7 +136,7 @@ def _offered(kind: str, choice: Choice) -> AnyOffer:
     return KINDS[kind].offer(
         name=choice.label,
         summary=choice.name,
-        config=NoConfig,
+        config=config,
         make=make,
         gives=_gives(example),
         **more,

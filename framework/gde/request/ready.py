@@ -8,7 +8,7 @@ from gde.data.how import How
 from gde.data.json import Labels
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError
-from gde.offers import Capability
+from gde.offers import Capability, ModelOffer
 from gde.parts.context import Context
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS, REPORTER
@@ -125,6 +125,16 @@ class Ready:
         """The language model whose activations a probe or metric reads."""
         return weights_name(part.config) or self.agent_model
 
+    def given_by(self, name: str) -> frozenset[str]:
+        """The capabilities that a language model gives; none without a name."""
+        if not name:
+            return frozenset()
+        offer = self.models[name].entry.offer
+        given = offer.gives & (OF_MODEL | {Capability.ANSWER_FORMS})
+        if isinstance(offer, ModelOffer) and offer.captured:
+            return given
+        return given - (OF_MODEL - self.agent.entry.offer.gives)
+
     @property
     def parts(self) -> Iterator[Chosen]:
         """Every part, the language models after the agent."""
@@ -144,9 +154,7 @@ class Ready:
         by_agent = self.agent.entry.offer.gives
         given = by_environment | (by_agent - OF_MODEL)
         for name in {self.agent_model, *map(self.read_model, self.probes)} - {""}:
-            by_model = self.models[name].entry.offer.gives
-            given |= by_agent & by_model & OF_MODEL
-            given |= by_model & {Capability.ANSWER_FORMS}
+            given |= self.given_by(name)
         given = implied(given)
         if self.rewards:
             given |= {Capability.REWARD_TRACE}

@@ -12,14 +12,17 @@ from gde.data.result import Result
 from gde.errors import GdeError, RunFolderError
 from gde.request.catalogue import Catalogue
 from gde.request.check import check_installed, lacking
+from gde.request.models import with_weights
 from gde.request.planfile import joined
 from gde.request.ready import Ready
 from gde.request.resolve import resolve
 from gde.runs.conclusion import conclude
+from gde.runs.handing_in import Captured, HandedIn
 from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.runs.rendering import render, render_elsewhere
 from gde.runs.reopening import reopen
+from gde.stages.evidence import Recorded
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
@@ -75,10 +78,18 @@ def probe(
     plan: Plan | None = None,
     how: How | None = None,
     models: Sequence[Choice] = (),
+    activations: Captured | None = None,
+    untrained: Sequence[Captured] = (),
 ) -> Result:
     """Fit probes to a run and add their numbers, or refit all.
 
     Tokens are replayed if their activations are not stored yet.
+
+    Activations that were captured elsewhere, e.g. with TransformerLens or nnsight, are
+    read instead of a model's. Of each layer and position, they are an array (N, width) or
+    (N, tokens, width) with a row for each of the N turns of `Run.turns`, or arrays
+    (width,) or (tokens, width) by turn, (episode, index). The probes read all that is
+    given, whatever layers and positions they are set to.
 
     Args:
         path: the folder of the run.
@@ -88,15 +99,24 @@ def probe(
         plan: the plan of the run, if a probe needs an object of it.
         how: this is done; None for the way in which the run was done last.
         models: language models that the probes name, with their settings.
+        activations: by layer (-1 for the embeddings) and position (any name).
+        untrained: the same of random initialisations of the model, for the control.
 
     Raises:
         GdeError: a given probe does not exist, or needs what the run has not; or none
-            is given, and the run has none.
+            is given, and the run has none; or activations do not fit the run.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()
     own, how = reopen(folder, catalogue, plan, how)
     own = replace(own, models=joined(own.models, models))
+    handed_in = None
+    if activations is not None:
+        trajectories = Recorded(folder.journal_path)
+        handed_in = HandedIn.read(activations, untrained, trajectories)
+        asked = replace(own, probes=probes or own.probes, metrics=())
+        name = handed_in.name(catalogue)
+        probes = with_weights({"": asked}, name, catalogue)[""].probes
     ready = _with(own, how, catalogue, "probes", probes)
     if not ready.probes:
         raise GdeError(
@@ -108,6 +128,8 @@ def probe(
         # been looked at as the run was opened.
         if not anew:
             manifest.check(run.journal, "activations", "probes")
+        if handed_in is not None:
+            handed_in.store(run)
         fit_probes(run)
         result = conclude(run, _earlier(run, needed=False), _as_before(run))
         _add(run, "probes", probes)

@@ -19,6 +19,7 @@ from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe, reads_one_turn
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import versions
+from gde.runs.handing_in import is_captured, stored
 from gde.runs.pipeline import Pipeline
 from gde.runs.training_elsewhere import Made, other_run, trained_on
 from gde.seeding import derive
@@ -77,33 +78,38 @@ def _fit(
         return
 
     trajectories = Recorded(run.folder.journal_path)
+    handed_in = None
+    if is_captured(run.ready.models[name].entry):
+        handed_in = stored(run, name)
     made: list[Made] = []
     for chosen in chosen_probes:
         probe = run.resources.make(chosen)
-        made.append((chosen, probe, probe.capture(info)))
+        asked = handed_in.request if handed_in else probe.capture(info)
+        made.append((chosen, probe, asked))
     request = merge([asked for _, _, asked in made])
-    read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
+    if handed_in:
+        read = _Read(name=name, weights=handed_in.digest)
+    else:
+        read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
     training = None
     if elsewhere:
         training = other_run(
             elsewhere, run.folder, made, info, read.weights, trajectories
         )
     seed = training.seed if training else run.ready.plan.seed
-    drawn = partial(initialisations_of, run.ready.plan, info)
-    not_made = _capture(run, trajectories, request, read, _sources(made, drawn), seed)
+    drawn: Callable[[Probe], int]
+    if handed_in:
+        drawn = handed_in.drawn
+        not_made = handed_in.not_made
+    else:
+        drawn = partial(initialisations_of, run.ready.plan, info)
+        sources = _sources(made, drawn)
+        not_made = _capture(run, trajectories, request, read, sources, seed)
     manifest.end(run.journal, "activations")
 
     # If activations had to be recorded, the model was made anew, perhaps by other
     # software.
     work = _fits(run, name, made, trajectories, drawn, training)
-
-    # Fits that depend on the same as those in the journal are kept.
-    known = made_by(run.journal)
-    wanted = []
-    for probe, fit, origin in work:
-        if known.get(fit.name) != origin:
-            wanted.append((probe, fit))
-
     stage = ProbeStage(
         trajectories=trajectories,
         folder=run.folder,
@@ -119,6 +125,20 @@ def _fit(
         meanings=Measures(tuple(measures_of_probes(run.ready))),
         training=training,
     )
+    _fit_lacking(run, stage, work)
+
+
+def _fit_lacking(
+    run: Pipeline, stage: ProbeStage, work: Sequence[tuple[Probe, Fit, str]]
+) -> None:
+    """Make the fits that the journal lacks, or has of something else."""
+    # Fits that depend on the same as those in the journal are kept.
+    known = made_by(run.journal)
+    wanted = []
+    for probe, fit, origin in work:
+        if known.get(fit.name) != origin:
+            wanted.append((probe, fit))
+
     manifest.begin(run.folder.path, "probes")
     with closing(stage.fit(wanted)) as fits:
         for done, (_, fit, origin) in enumerate(work):

@@ -43,6 +43,14 @@ def record(
     return store.write(source, _new(records, stored))
 
 
+def add(
+    records: Records, source: str, places: Sequence[Place], store: ActivationStore
+) -> int:
+    """Store what is not stored yet of given activations; return the number of turns."""
+    stored = {place: store.stored(source, *place) for place in places}
+    return store.write(source, _new(records, stored))
+
+
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
     """One request for everything that several ask for."""
     layers: set[int] = set()

@@ -49,6 +49,12 @@ class ActivationStore:
             for row in self._journal.query(query, (source, layer, position))
         }
 
+    def places(self, source: str) -> set[Place]:
+        """The layers and positions of which activations of a source are stored."""
+        query = "SELECT DISTINCT layer, position FROM activations WHERE source = ?"
+        found = self._journal.query(query, (source,))
+        return {(row["layer"], row["position"]) for row in found}
+
     def write(
         self, source: str, records: Iterable[tuple[Row, ActivationRecord]]
     ) -> int:

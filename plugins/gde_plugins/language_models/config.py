@@ -21,6 +21,14 @@ HubId = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)?$")]
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapturedConfig:
+    """Activations that a run holds without a model."""
+
+    source: str
+    """Digest of their values, by which the run knows them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NanoConfig:
     """Options of the embedded model."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from gde.errors import GdeError
 from gde.hookspecs import hookimpl
 from gde.offers import Capability, ModelOffer
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from gde.parts.context import Context
     from gde.parts.language_model import LanguageModel
     from gde_plugins.language_models.config import (
+        CapturedConfig,
         GgufConfig,
         HfConfig,
         NanoConfig,
@@ -97,10 +99,23 @@ def make_openai(config: "OpenAIConfig", context: "Context") -> "LanguageModel":
     return OpenAIModel(config, key, headers)
 
 
+def make_captured(config: "CapturedConfig", _: "Context") -> "LanguageModel":
+    """Refuse to make a model: none is there.
+
+    Raises:
+        GdeError: always.
+    """
+    raise GdeError(
+        f"captured:{config.source} stands for activations in a run, and is no model that could be asked: name weights,"
+        " e.g. hf:PATH_OR_ID"
+    )
+
+
 @hookimpl
 def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
-    """Offer nano, hf, gguf and openai."""
+    """Offer captured, nano, hf, gguf and openai."""
     from gde_plugins.language_models.config import (
+        CapturedConfig,
         GgufConfig,
         HfConfig,
         NanoConfig,
@@ -108,6 +123,14 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
     )
 
     return (
+        ModelOffer(
+            name="captured",
+            summary="captured:DIGEST, activations that `gde.probe(RUN, activations=...)` stored in a run",
+            config=CapturedConfig,
+            make=make_captured,
+            gives=frozenset({Capability.ACTIVATIONS}),
+            captured=True,
+        ),
         ModelOffer(
             name="nano",
             summary="nano, nano:plain or nano:turns, models of GPT-OSS's architecture with two million parameters",
