@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.how import How
 from gde.errors import GdeError
-from gde.offers import WeightsName
+from gde.offers import FilePath, WeightsName
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -92,13 +92,23 @@ class ReadingConfig:
                 f"probes read activations, and model {model.name!r} gives none; choose a white-box model"
             )
 
-        # A depth and a number may name the same layer, which is captured once.
-        layers: list[int] = []
-        for chosen in self.layer:
-            for index in _layers(chosen, model):
-                if index not in layers:
-                    layers.append(index)
-        return CaptureRequest(layers=tuple(layers), positions=self.positions)
+        layers = layers_of(self.layer, model)
+        return CaptureRequest(layers=layers, positions=self.positions)
+
+
+def layers_of(chosen: Sequence[int | Depth], model: "ModelInfo") -> tuple[int, ...]:
+    """Return the indices of layers of this model.
+
+    Raises:
+        GdeError: the model has no such layer.
+    """
+    # A depth and a number may name the same layer, which is captured once.
+    layers: list[int] = []
+    for each in chosen:
+        for index in _layers(each, model):
+            if index not in layers:
+                layers.append(index)
+    return tuple(layers)
 
 
 def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
@@ -115,9 +125,7 @@ def _layers(layer: int | Depth, model: "ModelInfo") -> Sequence[int]:
     if layer >= n_layers:
         depths = ", ".join(get_args(Depth))
         wanted = f"0 to {n_layers - 1} or one of {depths}"
-        raise GdeError(
-            f"layer of a probe: model {model.name!r} has layers {wanted}, got {layer}"
-        )
+        raise GdeError(f"layer: model {model.name!r} has layers {wanted}, got {layer}")
     return (layer,)
 
 
@@ -249,6 +257,46 @@ class CausesConfig:
         check_pattern("causes", "reasoning", self.reasoning)
 
 
+@dataclass(frozen=True, kw_only=True)
+class DirectionConfig:
+    """A causal test of a vector of the user's own, e.g. of a feature."""
+
+    file: FilePath | None = None
+    """A .npy or .safetensors file that holds one array: (width,) for all tokens of the
+    position, or (tokens, width).
+    """
+    layer: Annotated[tuple[Index | Depth, ...], Several()] = ("middle",)
+    """Decoder layers at whose output the stream is changed, as of the probes. Each is
+    tested by itself.
+    """
+    position: str = "pre"
+    """Tokens at which it is changed."""
+    changes: tuple[Literal["steering", "ablation", "patching"], ...] = (
+        "steering",
+        "ablation",
+    )
+    """Add the vector, remove what varies along it, or put it in the activations' place."""
+    doses: tuple[Positive, ...] = (1.0,)
+    """Multiples of the vector that steering adds."""
+    action: str = ""
+    """The action that the change is predicted to cause; empty for any other than the one
+    taken.
+    """
+    weights: WeightsName = ""
+    """As of the probes."""
+    cases: Annotated[int, Ge(2)] = 24
+    """Maximum number of replayed turns, one of each world."""
+    samples: Count = 1
+    """Answers per turn and change."""
+
+    def __post_init__(self) -> None:
+        file = self.file
+        if file and (file.suffix not in VECTORS or not file.is_file()):
+            raise ValueError(f"file: wanted a .npy or .safetensors file, got {file}")
+
+
+VECTORS = (".npy", ".safetensors")
+"""Suffixes of files of one array."""
 STATEMENTS = (
     r"A (?P<agent>\d+,\d+) G (?P<goal>\d+,\d+)"
     r"(?: path (?P<path>\d+,\d+(?: \d+,\d+)*))?"

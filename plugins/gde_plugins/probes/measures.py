@@ -1,5 +1,6 @@
 """Titles and units of the probes' measurements. `*` is a kind of cell."""
 
+from dataclasses import replace
 from functools import partial
 
 from gde.data.measure import Measure
@@ -286,4 +287,11 @@ CAUSES = (
     Caused("causes.excess", "Effect beyond the strongest control", "share"),
     Caused("causes.decoded", "Decoded at the steered place", "share"),
     Caused("causes.called", "Causal effect detected (1) or not (0)", "count"),
+)
+OF_DIRECTION = ("effect", "direct", "indirect", "moved", "p", "excess", "called")
+DIRECTION = tuple(
+    replace(one, name=f"direction.{name}")
+    for one in CAUSES
+    for name in OF_DIRECTION
+    if one.name == f"causes.{name}"
 )

@@ -64,7 +64,7 @@ def gde_probes() -> Sequence[AnyOffer]:
 def gde_metrics() -> Sequence[AnyOffer]:
     """Offer the metrics of decoded maps, the causal tests and the course of beliefs."""
     from gde_plugins.probes import measures
-    from gde_plugins.probes.config import CausesConfig, ErrorsConfig
+    from gde_plugins.probes.config import CausesConfig, DirectionConfig, ErrorsConfig
     from gde_plugins.probes.course import measures as course
     from gde_plugins.probes.course.config import (
         CourseCausesConfig,
@@ -145,6 +145,14 @@ def gde_metrics() -> Sequence[AnyOffer]:
                     Capability.OPTIMUM,
                 }
             ),
+        ),
+        MetricOffer(
+            name="direction",
+            summary="causal test of a vector of your own: turns replayed with it added, removed or put in",
+            config=DirectionConfig,
+            make="gde_plugins.probes.causes.direction:OwnDirection",
+            measures=measures.DIRECTION,
+            needs=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
         ),
         MetricOffer(
             name="events",

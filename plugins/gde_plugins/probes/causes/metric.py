@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from gde.data.completion import Completion
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
@@ -22,7 +22,7 @@ from gde_plugins.probes.causes.changes import (
 from gde_plugins.probes.causes.class_means import FEWEST
 from gde_plugins.probes.causes.counterfactuals import Different
 from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
-from gde_plugins.probes.causes.replay import action_for
+from gde_plugins.probes.causes.replay import AsInItsTurn
 from gde_plugins.probes.causes.trials import ReplayedTurns
 from gde_plugins.probes.config import CausesConfig
 
@@ -94,8 +94,11 @@ class _Tests:
 
     config: CausesConfig
     turns: ReplayedTurns
-    action_of: dict[tuple[str, str], str | None] = field(default_factory=dict)
-    """Maps the identities of a request and of the answered one to the action."""
+
+    @cached_property
+    def read(self) -> AsInItsTurn:
+        """Reads the answers, each once."""
+        return AsInItsTurn(context=self.turns.context, turn_of=self.turns.turn_of)
 
     async def run(self) -> list[Measurement]:
         """Run all tests of all configured things."""
@@ -175,7 +178,7 @@ class _Tests:
         replays = Replays(
             model=self.turns.model,
             cases=cases,
-            read=self._read,
+            read=self.read,
             samples=self.config.samples,
             pattern=self.config.reasoning,
         )
@@ -195,13 +198,3 @@ class _Tests:
         possible = {*(turn.observation.actions or ()), None}
         optimal = turn.optimal or ()
         return replace(case, predicted=frozenset(possible.difference(optimal)))
-
-    async def _read(self, case: Case, answer: Completion) -> str | None:
-        """Return the action of an answer to a case."""
-        # Many changes leave an answer as it is, and reading it begins an agent anew.
-        key = case.request.identity, answer.request
-        if key not in self.action_of:
-            trajectory, turn = self.turns.turn_of[case.request.identity]
-            action = await action_for(self.turns.context, trajectory, turn, answer)
-            self.action_of[key] = action
-        return self.action_of[key]

@@ -1,11 +1,16 @@
 """Replay of a recorded turn with another observation or another answer."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.observation import Observation
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import GdeError
+from gde.errors import CannotReplay, GdeError
 from gde.parts.context import Context
 from gde.parts.language_model import LanguageModel
+from gde_plugins.probes.causes.cases import Case
 
 
 class ReplayModel:
@@ -77,6 +82,28 @@ async def request_for(
     return requests[0]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AsInItsTurn:
+    """Reads answers to a case as the agent would have read them in its turn."""
+
+    context: Context
+    turn_of: Mapping[str, tuple[Trajectory, Turn]]
+    """Maps the identity of a case's request to its turn."""
+    action_of: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    """Maps the identities of a request and of the answered one to the action."""
+
+    async def __call__(self, case: Case, answer: Completion) -> str | None:
+        """Return the action; None for an unusable answer."""
+        # Many changes leave an answer as it is, and reading it begins an agent anew.
+        key = case.request.identity, answer.request
+        if key not in self.action_of:
+            trajectory, turn = self.turn_of[case.request.identity]
+            self.action_of[key] = await action_for(
+                self.context, trajectory, turn, answer
+            )
+        return self.action_of[key]
+
+
 async def action_for(
     context: Context,
     trajectory: Trajectory,
@@ -86,6 +113,43 @@ async def action_for(
     """Return the agent's action in a turn on another answer; None for none."""
     _, action = await _replay(context, trajectory, turn, turn.observation, answer)
     return action
+
+
+def marked(turn: Turn, position: str, model: Any) -> Turn | None:
+    """Return a turn with the tokens and this position of its answer; None if it lacks
+    them.
+    """
+    completion = turn.decision.completion
+    if completion is None:
+        return None
+    if not completion.positions:
+        try:
+            completion = model.retokenize(completion)
+        except CannotReplay:
+            return None
+    if position not in completion.positions:
+        return None
+    return replace(turn, decision=replace(turn.decision, completion=completion))
+
+
+async def check_tokens(
+    request: ChatRequest, turn: Turn, name: str, model: LanguageModel
+) -> None:
+    """Refuse weights of this name that read a served turn's request as other tokens.
+
+    Raises:
+        GdeError: they do, so that answers here could not be compared with it.
+    """
+    served = turn.decision.completion
+    if served is None or served.model == name:
+        return
+    shortest = replace(request.sampling, max_tokens=1)
+    here = await model.complete(replace(request, sampling=shortest))
+    if here.prompt_tokens != served.prompt_tokens:
+        raise GdeError(
+            f"{model.info.name} writes a prompt of the run with other tokens than its server did;"
+            " set the date of the weights and the agent's effort as they were there"
+        )
 
 
 async def _replay(

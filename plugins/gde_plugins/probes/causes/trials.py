@@ -13,7 +13,7 @@ from gde.data.completion import ChatRequest
 from gde.data.evidence import Evidence
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
-from gde.errors import CannotReplay, GdeError
+from gde.errors import GdeError
 from gde.parts.context import Context
 from gde.seeding import derive, generator
 from gde_plugins.probes.causes.cases import Case
@@ -24,7 +24,12 @@ from gde_plugins.probes.causes.counterfactuals import (
     counterfactual_of,
 )
 from gde_plugins.probes.causes.layers import Layer, Prompt, captured, load_layers
-from gde_plugins.probes.causes.replay import recorded_request, request_for
+from gde_plugins.probes.causes.replay import (
+    check_tokens,
+    marked,
+    recorded_request,
+    request_for,
+)
 from gde_plugins.probes.config import CausesConfig
 
 PROMPTS = 256
@@ -62,9 +67,9 @@ class ReplayedTurns:
                 # The tested worlds must not make the directions that they test.
                 if (str(trajectory.key), turn.index) in held_out:
                     continue
-                marked = self._marked(turn)
-                if marked is not None:
-                    prompts.append(Prompt.of(trajectory, marked))
+                replayable = self._marked(turn)
+                if replayable is not None:
+                    prompts.append(Prompt.of(trajectory, replayable))
 
         # Read in the order of the run, whatever the order of the draw.
         drawn = self.rng("prompts").permutation(len(prompts))[:PROMPTS]
@@ -79,9 +84,10 @@ class ReplayedTurns:
         for trajectory in self.evidence.trajectories:
             for turn in trajectory.turns:
                 is_held_out = (str(trajectory.key), turn.index) in held_out
-                marked = self._marked(turn) if is_held_out and turn.optimal else None
-                if marked is not None:
-                    turns.append((trajectory, marked))
+                is_tested = is_held_out and turn.optimal
+                replayable = self._marked(turn) if is_tested else None
+                if replayable is not None:
+                    turns.append((trajectory, replayable))
         if not turns:
             raise GdeError(
                 "no held-out turn has a known optimum and a prompt that can be asked again"
@@ -93,17 +99,9 @@ class ReplayedTurns:
 
         None if it lacks them or its state.
         """
-        completion = turn.decision.completion
-        if completion is None or turn.state is None:
+        if turn.state is None:
             return None
-        if not completion.positions:
-            try:
-                completion = self.model.retokenize(completion)
-            except CannotReplay:
-                return None
-        if self.config.position not in completion.positions:
-            return None
-        return replace(turn, decision=replace(turn.decision, completion=completion))
+        return marked(turn, self.config.position, self.model)
 
     async def trials(self, different: Different) -> list[Trial]:
         """Return one turn with its counterfactual from each of `cases` worlds."""
@@ -143,7 +141,7 @@ class ReplayedTurns:
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
-            await self._check_tokens(request, turn)
+            await check_tokens(request, turn, self.reports[0].model, self.model)
             # Answers to the request are read as the agent would have read them in this
             # turn.
             self.turn_of[request.identity] = trajectory, turn
@@ -167,23 +165,6 @@ class ReplayedTurns:
 
         counterfactuals = [counterfactual for _, _, counterfactual in paired]
         return list(map(Trial, cases, counterfactuals, requests, plain, patched))
-
-    async def _check_tokens(self, request: ChatRequest, turn: Turn) -> None:
-        """Refuse weights that read a served turn's request as other tokens.
-
-        Raises:
-            GdeError: they do, so that answers here could not be compared with it.
-        """
-        served = turn.decision.completion
-        if served is None or served.model == self.reports[0].model:
-            return
-        shortest = replace(request.sampling, max_tokens=1)
-        here = await self.model.complete(replace(request, sampling=shortest))
-        if here.prompt_tokens != served.prompt_tokens:
-            raise GdeError(
-                f"{self.model.info.name} writes a prompt of the run with other tokens than its server did;"
-                " set the date of the weights and the agent's effort as they were there"
-            )
 
     def rng(self, *what: str) -> np.random.Generator:
         """Return a generator of its own for each use."""

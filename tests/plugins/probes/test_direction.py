@@ -1,0 +1,101 @@
+"""A vector of the user's own is called a cause if the model acts on it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from gde import Choice, GdeError, Measurement, Plan, evaluate, rescore
+from gde.request.catalogue import Catalogue, load_plugins
+from gde.testing.parts import PlantedModel
+from gde_plugins.probes.causes.direction import read_vector
+
+KNOWN = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+TURNING = PlantedModel().turning
+PLAN = Plan(
+    environment=Choice(
+        name="corridor", config={"length": [3, 4, 5, 6, 7, 8, 9, 10, 11]}
+    ),
+    agent="asking",
+    metrics=["success"],
+    episodes=1,
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("direction") / "run"
+    evaluate(PLAN, folder, KNOWN)
+    return folder
+
+
+def asked(
+    run: Path, file: Path, vector: NDArray[np.float32], **config: Any
+) -> dict[tuple[str, str, str], Measurement]:
+    np.save(file, vector)
+    given = {"file": str(file), "layer": [0], **config}
+    found = rescore(run, [Choice(name="direction", config=given)], KNOWN)
+    return {
+        (
+            one.name.removeprefix("direction."),
+            str(one.where["change"]),
+            str(one.where["control"]),
+        ): one
+        for one in found.measurements
+        if one.name.startswith("direction.")
+    }
+
+
+def test_a_vector_that_turns_the_answer_is_a_cause_and_a_random_one_is_not(
+    run: Path, tmp_path: Path
+) -> None:
+    found = asked(run, tmp_path / "turning.npy", TURNING, doses=[2.0], action="LEFT")
+    assert found["effect", "steering", "none"].value == 1
+    assert found["effect", "steering", "random direction"].value == 0
+    assert found["called", "steering", "none"].value == 1
+    assert found["called", "ablation", "none"].value == 0
+
+    other = np.roll(TURNING, 1)
+    found = asked(run, tmp_path / "other.npy", other, doses=[2.0])
+    assert found["effect", "steering", "none"].value == 0
+    assert found["called", "steering", "none"].value == 0
+
+
+def test_activations_are_replaced_by_the_vector(run: Path, tmp_path: Path) -> None:
+    found = asked(run, tmp_path / "twice.npy", 2 * TURNING, changes=["patching"])
+    assert found["effect", "patching", "none"].value == 1
+    assert found["moved", "patching", "none"].value == 1
+    assert found["effect", "patching", "random direction"].value == 0
+
+
+def read(file: Path, width: int = 3) -> NDArray[np.float32]:
+    return read_vector(file, width)
+
+
+def test_a_file_holds_one_vector_of_the_models_width(tmp_path: Path) -> None:
+    file = tmp_path / "feature.safetensors"
+    save_file({"feature": np.ones(3)}, file)
+    assert read(file).tolist() == [1, 1, 1]
+    with pytest.raises(GdeError, match=r"one array of width 4, got \(3,\)"):
+        read(file, 4)
+    save_file({"feature": np.ones(3), "other": np.ones(3)}, file)
+    with pytest.raises(GdeError, match=r"one array of width 3, got \(3,\), \(3,\)"):
+        read(file)
+    save_file({"feature": np.zeros(3)}, file)
+    with pytest.raises(GdeError, match="not all zero"):
+        read(file)
+    broken = tmp_path / "broken.npy"
+    broken.write_bytes(b"no array")
+    with pytest.raises(GdeError, match=r"broken\.npy: "):
+        read(broken)
+
+
+def test_a_file_that_is_not_there_is_refused_before_anything_is_asked(
+    run: Path,
+) -> None:
+    asked = Choice(name="direction", config={"file": "nowhere.npy", "layer": 0})
+    with pytest.raises(GdeError, match=r"wanted a \.npy or \.safetensors file, got"):
+        rescore(run, [asked], KNOWN)
