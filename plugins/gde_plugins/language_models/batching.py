@@ -1,13 +1,16 @@
 """Collects concurrent requests into batches for one worker thread.
 
+The worker may answer some before others. Then further ones join those that are left.
+
 The thread keeps no process alive: a matrix product that takes minutes cannot be
 stopped, but it can be left.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, Generic, TypeVar
@@ -15,8 +18,12 @@ from weakref import finalize
 
 JobT = TypeVar("JobT")
 AnswerT = TypeVar("AnswerT")
-Work = Callable[[Sequence[JobT], Event], Sequence[AnswerT]]
-"""Answers all jobs, in their order; gives up soon after the event is set."""
+Answers = Generator[Mapping[int, AnswerT], Sequence[JobT], None]
+"""Gives the answers that it has, by the number of the job in the order in which it was
+given, and is sent further jobs while some are left. Gives up soon after an event is set.
+"""
+Work = Callable[[Sequence[JobT], Event], Answers[AnswerT, JobT]]
+"""Begins to answer jobs."""
 Given = SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
 GRACE = 0.5
 """Seconds that closing waits for abandoned work: an interpreter that ends while a
@@ -72,44 +79,61 @@ class Batcher(Generic[JobT, AnswerT]):
 
     async def _work_off(self) -> None:
         while self._waiting:
-            await self._gather()
-            jobs: list[JobT] = []
-            futures: list[asyncio.Future[AnswerT]] = []
-            while self._waiting and len(jobs) < self._batch_size:
-                job, future = self._waiting.popleft()
-                if not future.done():
-                    jobs.append(job)
-                    futures.append(future)
-            if jobs:
-                await self._answer(jobs, futures)
+            await self._gather(self._batch_size)
+            await self._answer()
 
-    async def _gather(self) -> None:
-        """Let other tasks run until a round of the event loop brings no further job."""
-        seen = 0
-        while seen < len(self._waiting) < self._batch_size:
+    async def _gather(self, n: int) -> None:
+        """Let other tasks run until a round of the event loop brings no further job, or
+        `n` are waiting.
+        """
+        seen = -1
+        while seen < len(self._waiting) < n:
             seen = len(self._waiting)
             await asyncio.sleep(0)
 
-    async def _answer(
-        self, jobs: list[JobT], futures: list[asyncio.Future[AnswerT]]
-    ) -> None:
-        halt = Event()
-        self._halt = halt
-        answered = Future[Sequence[AnswerT]]()
-        self._given.put((lambda: self._work(jobs, halt), answered))
+    def _take(self, going: dict[int, "asyncio.Future[AnswerT]"]) -> list[JobT]:
+        """The jobs that join those that go on; their futures are added to these."""
+        jobs = []
+        while self._waiting and len(going) < self._batch_size:
+            job, future = self._waiting.popleft()
+            if not future.done():
+                going[self._n_taken] = future
+                self._n_taken += 1
+                jobs.append(job)
+        return jobs
+
+    async def _answer(self) -> None:
+        """Answer jobs until all that have joined are answered."""
+        self._halt = halt = Event()
+        self._n_taken = 0
+        going: dict[int, asyncio.Future[AnswerT]] = {}
+        jobs = self._take(going)
+        answers = self._work(jobs, halt)
+        step = partial(next, answers)
         try:
-            answers = await asyncio.wrap_future(answered)
+            while going:
+                for number, answer in (await self._done_by(step)).items():
+                    future = going.pop(number)
+                    if not future.done():
+                        future.set_result(answer)
+                if going:
+                    await self._gather(self._batch_size - len(going))
+                    step = partial(answers.send, self._take(going))
         except asyncio.CancelledError:
             halt.set()
             raise
         except Exception as error:
-            for future in futures:
+            for future in going.values():
                 if not future.done():
                     future.set_exception(error)
-        else:
-            for future, answer in zip(futures, answers, strict=True):
-                if not future.done():
-                    future.set_result(answer)
+
+    async def _done_by(
+        self, step: Callable[[], Mapping[int, AnswerT]]
+    ) -> Mapping[int, AnswerT]:
+        """What the worker gives next."""
+        answered = Future[Mapping[int, AnswerT]]()
+        self._given.put((step, answered))
+        return await asyncio.wrap_future(answered)
 
 
 def _serve(given: Given) -> None:

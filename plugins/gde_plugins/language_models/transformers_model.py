@@ -21,12 +21,12 @@ from gde.data.completion import (
 from gde.errors import GdeError
 from gde.parts.answer_forms import refuse_form
 from gde.parts.interventions import check_interventions, positions_of
-from gde_plugins.language_models.batching import Batcher
+from gde_plugins.language_models.batching import Answers, Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
-from gde_plugins.language_models.generation import Generated, Job, generate
+from gde_plugins.language_models.generation import Generated, Generation, Job
 from gde_plugins.language_models.loading import (
     Untrained,
     choose_kernels,
@@ -293,27 +293,25 @@ class TransformersModel:
         self._enumerator.close()
         self._memory.release(self._make)
 
-    def _generate(self, jobs: Sequence[Job], halt: Event) -> list[Generated]:
-        with self._computing() as reader:
-            return generate(
-                reader.original,
-                jobs,
-                stops=self._stops,
-                context=self._context,
-                halt=halt,
-            )
+    def _generate(self, jobs: Sequence[Job], halt: Event) -> Answers[Generated, Job]:
+        generation = Generation(stops=self._stops, context=self._context)
+        while True:
+            with self._computing() as reader:
+                done = generation.advance(reader.original, jobs, halt)
+            jobs = yield done
 
     def _enumerate(
         self, questions: Sequence[Question], halt: Event
-    ) -> list[list[Answer]]:
+    ) -> Answers[list[Answer], Question]:
         with self._computing() as reader:
-            return enumerate_answers(
+            answers = enumerate_answers(
                 reader.original,
                 questions,
                 stops=self._stops,
                 context=self._context,
                 halt=halt,
             )
+        yield dict(enumerate(answers))
 
     @contextmanager
     def _computing(self) -> Iterator[Reader]:

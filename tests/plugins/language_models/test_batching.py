@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pytest
 
 from gde.errors import GdeError
-from gde_plugins.language_models.batching import Batcher
+from gde_plugins.language_models.batching import Answers, Batcher
 
 
 class Squares:
@@ -22,12 +22,12 @@ class Squares:
         self.batches: list[list[int]] = []
         self.threads: set[int] = set()
 
-    def __call__(self, jobs: Sequence[int], halt: threading.Event) -> list[int]:
+    def __call__(self, jobs: Sequence[int], halt: threading.Event) -> Answers[int, int]:
         self.batches.append(list(jobs))
         self.threads.add(threading.get_ident())
         if -1 in jobs:
             raise GdeError("no negative numbers")
-        return [job * job for job in jobs]
+        yield {i: job * job for i, job in enumerate(jobs)}
 
 
 async def submit_all(
@@ -76,6 +76,48 @@ def test_jobs_that_come_late_wait_for_the_next_batch() -> None:
     batcher.close()
 
 
+class OneByOne:
+    """A worker that answers the smallest job that it has, and is given others."""
+
+    def __init__(self) -> None:
+        self.worked_on: list[list[int]] = []
+
+    def __call__(self, jobs: Sequence[int], _: threading.Event) -> Answers[int, int]:
+        had: dict[int, int] = {}
+        n = 0
+        while True:
+            for job in jobs:
+                had[n] = job
+                n += 1
+            self.worked_on.append(sorted(had.values()))
+            if 13 in had.values():
+                raise GdeError("bad luck")
+            number = min(had, key=lambda each: had[each])
+            jobs = yield {number: had.pop(number) ** 2}
+
+
+def test_jobs_join_those_that_are_left() -> None:
+    work = OneByOne()
+    batcher = Batcher(work, 3)
+
+    async def twice(job: int) -> list[int]:
+        return [await batcher.submit(job), await batcher.submit(job + 5)]
+
+    async def all_of_them() -> list[list[int]]:
+        return await asyncio.gather(*map(twice, (1, 2, 9)))
+
+    assert asyncio.run(all_of_them()) == [[1, 36], [4, 49], [81, 196]]
+    assert work.worked_on[:4] == [[1, 2, 9], [2, 6, 9], [6, 7, 9], [7, 9]]
+    batcher.close()
+
+
+def test_a_failure_spares_those_who_were_answered_before() -> None:
+    batcher = Batcher(OneByOne(), 2)
+    answers = asyncio.run(submit_all(batcher, [1, 2, 13, 4]))
+    assert [type(answer) for answer in answers] == [int, GdeError, GdeError, int]
+    batcher.close()
+
+
 def test_a_cancelled_job_is_not_worked_on() -> None:
     work = Squares()
     batcher = Batcher(work, 8)
@@ -97,11 +139,11 @@ def test_a_cancelled_job_is_not_worked_on() -> None:
 def test_an_interrupted_run_stops_the_worker() -> None:
     begun, given_up = threading.Event(), threading.Event()
 
-    def endless(jobs: Sequence[int], halt: threading.Event) -> list[int]:
+    def endless(jobs: Sequence[int], halt: threading.Event) -> Answers[int, int]:
         begun.set()
         assert halt.wait(10)
         given_up.set()
-        return list(jobs)
+        yield dict(enumerate(jobs))
 
     batcher: Batcher[int, int] = Batcher(endless, 8)
 
@@ -129,7 +171,7 @@ PROGRAM = """
 import asyncio, time
 from gde_plugins.language_models.batching import Batcher
 def endless(jobs, halt):
-    time.sleep(600)
+    yield {0: time.sleep(600)}
 async def left():
     waiting = asyncio.create_task(batcher.submit(1))
     await asyncio.sleep(0.2)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,16 @@ import torch
 from held import held
 from transformers import GptOssForCausalLM
 
+from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde_plugins.language_models import generation
-from gde_plugins.language_models.generation import Generated, Job, generate
+from gde_plugins.language_models.generation import (
+    LEFT_ACCELERATOR,
+    Decoder,
+    Generated,
+    Generation,
+    Job,
+)
 from gde_plugins.language_models.transformers_model import TransformersModel
 
 
@@ -41,6 +49,17 @@ def requests(count: int) -> list[ChatRequest]:
         )
         for n in range(count)
     ]
+
+
+def generate(
+    model: Any, jobs: Sequence[Job], *, stops: frozenset[int], halt: Event
+) -> list[Generated]:
+    """Continue jobs that begin together, in a context of 160 tokens."""
+    generation = Generation(stops=stops, context=160)
+    done = generation.advance(model, jobs, halt)
+    while len(done) < len(jobs):
+        done |= generation.advance(model, (), halt)
+    return [done[number] for number in range(len(jobs))]
 
 
 def answer(model: TransformersModel, asked: Sequence[ChatRequest]) -> list[Completion]:
@@ -107,7 +126,7 @@ def test_greedy_generation_is_that_of_transformers(tiny_folder: Path) -> None:
         Job(prompt=prompt, seed=0, sampling=Sampling(temperature=0, max_tokens=20))
         for prompt in prompts
     ]
-    ours = generate(reference, jobs, stops=frozenset({1}), context=160, halt=Event())
+    ours = generate(reference, jobs, stops=frozenset({1}), halt=Event())
     for prompt, generated in zip(prompts, ours, strict=True):
         theirs = reference.generate(  # type: ignore[misc]
             input_ids=torch.tensor([prompt]),
@@ -164,7 +183,7 @@ def test_generation_gives_up_when_told_to(tiny_folder: Path) -> None:
     halt = Event()
     halt.set()
     jobs = [Job(prompt=(9, 9), seed=0, sampling=Sampling())]
-    assert generate(model, jobs, stops=frozenset(), context=160, halt=halt) == [
+    assert generate(model, jobs, stops=frozenset(), halt=halt) == [
         Generated(tokens=(), finish="length")
     ]
 
@@ -205,7 +224,78 @@ def test_reading_stops_between_two_pieces(
     monkeypatch.setattr(GptOssForCausalLM, "forward", halting)
     monkeypatch.setattr(generation, "PIECE_CPU", 10)
     job = Job(prompt=tuple(range(10, 110)), seed=0, sampling=Sampling(max_tokens=20))
-    (generated,) = generate(
-        held(tiny).original, [job], stops=frozenset({1}), context=160, halt=halt
-    )
+    (generated,) = generate(held(tiny).original, [job], stops=frozenset({1}), halt=halt)
     assert (len(passes), generated.tokens) == (3, ())
+
+
+def test_rows_that_join_are_answered_as_alone(
+    tiny: TransformersModel, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "LEFT_CPU", LEFT_ACCELERATOR)
+    asked = requests(30)
+    alone = [answer(tiny, [request])[0] for request in asked]
+    few = TransformersModel.load(
+        tiny_folder, device="cpu", dtype="float64", batch_size=5
+    )
+    window = held(few).original.config.sliding_window
+    assert max(len(one.prompt_tokens + one.tokens) for one in alone) > 2 * window
+    joined = []
+    join = Decoder.join
+
+    def counted(self: Decoder, other: Decoder) -> None:
+        joined.append(len(other.logits))
+        join(self, other)
+
+    monkeypatch.setattr(Decoder, "join", counted)
+    assert answer(few, asked) == alone
+    assert len(joined) > 5
+    few.close()
+
+
+def test_rows_are_busy_where_answers_differ_in_length(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lengths = np.exp(np.random.default_rng(0).normal(np.log(8), 0.9, 400))
+    limits = lengths.round().astype(int).clip(1, 80).tolist()
+    drawn: list[int] = []
+    draw = generation._draw
+
+    def counted(logits: torch.Tensor, rows: Any) -> list[int]:
+        drawn.append(len(rows))
+        return draw(logits, rows)
+
+    monkeypatch.setattr(generation, "LEFT_CPU", LEFT_ACCELERATOR)
+    monkeypatch.setattr(generation, "_draw", counted)
+    monkeypatch.setattr(tiny, "_stops", frozenset())
+    asked = [
+        replace(requests(1)[0], seed=seed, sampling=Sampling(max_tokens=limit))
+        for seed, limit in enumerate(limits)
+    ]
+    completions = answer(tiny, asked)
+    assert [len(one.tokens) for one in completions] == limits
+    # The last rows of all end alone.
+    rest = next(i for i in range(len(drawn)) if sum(drawn[i:]) < 300)
+    assert np.mean(drawn[:rest]) / tiny._batch_size > 0.8
+
+
+def test_activations_are_read_while_answers_wait_for_others(
+    tiny: TransformersModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generation, "LEFT_CPU", LEFT_ACCELERATOR)
+    long, short = requests(2)
+    sequence = TokenSequence(tokens=(5, 6, 7), positions={"last": (2,)})
+    request = CaptureRequest(layers=(0,), positions=("last",))
+
+    async def read_after(asked: ChatRequest) -> list[ActivationRecord]:
+        await tiny.complete(asked)
+        return tiny.capture([sequence], request)
+
+    async def both() -> list[list[ActivationRecord]]:
+        waiting = [
+            read_after(replace(one, sampling=Sampling(max_tokens=limit)))
+            for one, limit in ((short, 1), (long, 40), (long, 20), (short, 30))
+        ]
+        return await asyncio.gather(*waiting)
+
+    values = [found[0].values[0, "last"] for found in asyncio.run(both())]
+    assert all(np.array_equal(each, values[0]) for each in values)
