@@ -211,9 +211,7 @@ def test_a_comparison_says_each_verdict_first(
     )
     printed = compared.output.splitlines()
     first, second, *_ = (line for line in printed if "Goal-directed" in line)
-    assert first.startswith(
-        "a: Goal-directed, tested against other goals: towards (p"
-    )
+    assert first.startswith("a: Goal-directed, tested against other goals: towards (p")
     assert second.startswith(
         "b: Goal-directed, tested against other goals: not shown (p 1.000)"
     )
