@@ -118,6 +118,10 @@ class _Tests:
     seed: int
     requests: dict[str, ChatRequest] = field(default_factory=dict)
     """World to the request of its turn, once it is known."""
+    plain: dict[str, str | None] = field(default_factory=dict)
+    """World to the likeliest move of its turn with the text fixed and nothing changed,
+    once it is known.
+    """
 
     def run(self) -> Iterator[Measurement]:
         """All changes at all layers and events."""
@@ -151,6 +155,7 @@ class _Tests:
         moves = self._fixed(turns).under().moves
         hits = [move == turn.action for move, turn in zip(moves, turns, strict=True)]
         worlds = [turn.world for turn in turns]
+        self.plain.update(zip(worlds, moves, strict=True))
         rng = generator(self.seed, "unchanged")
         return cluster_share(hits, worlds, rng).measurement("course-causes.unchanged")
 
@@ -182,10 +187,11 @@ class _Tests:
         for text in texts:
             if text == FIXED:
                 answers: FixedText | FreeText = self._fixed(turns)
+                plain = Outcomes(moves=[self.plain[turn.world] for turn in turns])
             else:
                 requests = [self.requests[turn.world] for turn in turns]
                 answers = FreeText.at(event, self.model, self.context, turns, requests)
-            plain = answers.under()
+                plain = answers.under()
             for kind, changes in kinds.items():
                 labels: Labels = {**at, "text": text, "change": kind}
                 if not changes:
