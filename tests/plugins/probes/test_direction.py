@@ -87,10 +87,13 @@ def test_a_file_holds_one_vector_of_the_models_width(tmp_path: Path) -> None:
     save_file({"feature": np.zeros(3)}, file)
     with pytest.raises(GdeError, match="not all zero"):
         read(file)
-    broken = tmp_path / "broken.npy"
-    broken.write_bytes(b"no array")
-    with pytest.raises(GdeError, match=r"broken\.npy: "):
-        read(broken)
+    np.save(tmp_path / "words.npy", np.array(["left", "right", "up"]))
+    for name in ("broken.npy", "broken.safetensors", "words.npy"):
+        broken = tmp_path / name
+        if name != "words.npy":
+            broken.write_bytes(b"no array")
+        with pytest.raises(GdeError, match=f"array of numbers.*{name}"):
+            read(broken)
 
 
 def test_a_file_that_is_not_there_is_refused_before_anything_is_asked(
@@ -99,3 +102,13 @@ def test_a_file_that_is_not_there_is_refused_before_anything_is_asked(
     asked = Choice(name="direction", config={"file": "nowhere.npy", "layer": 0})
     with pytest.raises(GdeError, match=r"wanted a \.npy or \.safetensors file, got"):
         rescore(run, [asked], KNOWN)
+
+
+def test_rows_that_are_not_the_tokens_of_the_position_are_told(
+    run: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.npy"
+    np.save(file, np.ones((5, len(TURNING))))
+    asked = Choice(name="direction", config={"file": str(file), "layer": 0})
+    reasons = [one.reason for one in rescore(run, [asked], KNOWN).failures]
+    assert any("tokens of the position pre, got 5" in reason for reason in reasons)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
@@ -85,6 +87,12 @@ class OwnDirection:
             cases.append(Case(request=request, world=world, predicted=predicted))
 
         means = self._means(model, turns)
+        n_tokens = len(next(iter(means.values())))
+        if vector.ndim > 1 and len(vector) not in (1, n_tokens):
+            raise GdeError(
+                f"direction.file: wanted a row for each of {n_tokens} tokens of the position"
+                f" {config.position}, got {len(vector)}"
+            )
         changes = [*self._changes(vector, means, len(cases))]
         replays = Replays(
             model=model,
@@ -163,10 +171,11 @@ def read_vector(file: Path, width: int) -> Direction:
         GdeError: it holds no such array, several, or zeros.
     """
     try:
-        arrays = _arrays(file)
-    except (ValueError, OSError) as error:
-        raise GdeError(f"direction.file: {file}: {error}") from error
-    found = [np.asarray(each, dtype=np.float32) for each in arrays]
+        found = [np.asarray(each, dtype=np.float32) for each in _arrays(file)]
+    except (ValueError, OSError, SafetensorError) as error:
+        raise GdeError(
+            f"direction.file: wanted one array of numbers (.npy or .safetensors), cannot read {file}"
+        ) from error
     shapes = ", ".join(str(each.shape) for each in found)
     if len(found) != 1 or found[0].ndim not in (1, 2) or found[0].shape[-1] != width:
         raise GdeError(
@@ -181,8 +190,6 @@ def read_vector(file: Path, width: int) -> Direction:
 def _arrays(file: Path) -> list[Any]:
     if file.suffix == ".npy":
         return [np.load(file, allow_pickle=False)]
-    from safetensors.numpy import load_file
-
     return [*load_file(file).values()]
 
 
