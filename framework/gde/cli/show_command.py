@@ -34,7 +34,7 @@ def command(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show an offer, or what a run has spent, or what a metric says of its turns.
+    """Show an offer, or what is known of a run.
 
     Of an offer, show its settings and what it measures. Every field has its type,
     default and meaning. Of a group of metrics, list its
