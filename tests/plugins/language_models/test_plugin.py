@@ -7,6 +7,7 @@ from gde.offers import Capability
 from gde.testing import check_plugin
 from gde_plugins.language_models import plugin
 from gde_plugins.language_models.config import (
+    CapturedConfig,
     GgufConfig,
     HfConfig,
     NanoConfig,
@@ -22,7 +23,10 @@ def test_the_offers_are_complete() -> None:
         "hf": HfConfig,
         "gguf": GgufConfig,
         "openai": OpenAIConfig,
+        "captured": CapturedConfig,
     }
+    captured = offers.pop("captured")
+    assert captured.gives == {Capability.ACTIVATIONS}
     for capability in (Capability.ACTIVATIONS, Capability.INTERVENTIONS):
         assert {
             name for name, offer in offers.items() if capability in offer.gives
