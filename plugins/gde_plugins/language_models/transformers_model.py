@@ -266,11 +266,12 @@ class TransformersModel:
         global random state is left as it is. The model itself leaves the memory, and
         is loaded again when it is next asked.
         """
-        with self._memory.holding(self._make) as reader:
-            fresh = Untrained.like(reader.original, seed).make
         if self._initial:
             initial = partial(self._initial, self._tokenizer, seed)
-            fresh = partial(_converted, initial, self._dtype)
+            fresh: Callable[[], Any] = partial(_converted, initial, self._dtype)
+        else:
+            with self._memory.holding(self._make) as reader:
+                fresh = Untrained.like(reader.original, seed).make
         make = partial(_made, fresh, self._batch_size)
         info = replace(
             self.info,

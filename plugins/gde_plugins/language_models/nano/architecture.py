@@ -1,5 +1,6 @@
 """nano's architecture, that of GPT-OSS on a small scale, and its initial weights."""
 
+from functools import cache
 from typing import Any
 
 import torch
@@ -106,6 +107,7 @@ def _place(token: str) -> tuple[int | None, int | None]:
     return None, None
 
 
+@cache
 def _waves(index: int, n: int) -> Tensor:
     """(n,) sines and cosines of an index, wavelengths from 4 cells in geometric
     steps.
