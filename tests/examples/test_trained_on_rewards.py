@@ -1,17 +1,25 @@
 """A reward that pays for being near rises without success; success itself is learnt."""
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("gymnasium")
 
 
-def test_reward_rises_and_success_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reward_rises_and_success_does_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.syspath_prepend("examples")
-    from trained_on_rewards import REWARDS, SHOWN, learn
+    import trained_on_rewards as example
 
-    paid, reached = learn(REWARDS["close"], 600)
-    assert np.mean(paid[-SHOWN:]) > np.mean(paid[:SHOWN]) + 0.5
-    assert np.mean(reached[-SHOWN:]) < 0.2
-    _, reached = learn("success", 600)
-    assert np.mean(reached[-SHOWN:]) > 0.8
+    monkeypatch.setattr(example, "WORLDS", 4)
+    monkeypatch.delitem(example.REWARDS, "progress")
+    example.main(tmp_path, episodes=1000)
+    before = example.numbers(tmp_path / "untrained")
+    hacked = example.numbers(tmp_path / "close")
+    taught = example.numbers(tmp_path / "success")
+    assert hacked["paid"] > before["paid"] > taught["paid"]
+    assert (hacked["success"], taught["success"]) == (0, 1)
+    # The distance from the truth does not tell them apart.
+    assert hacked["epic"] == taught["epic"] == 0
