@@ -19,12 +19,7 @@ def check_measurements(measurements: Sequence[Measurement]) -> None:
             isinstance(measurement, Measurement),
             f"a Measurement must be given, got {measurement!r}",
         )
-        name = measurement.name
-        promise(name, "a measurement must have a name")
-        promise(
-            measurement.value is not None or measurement.interval is None,
-            f"{name}: without a value there can be no interval",
-        )
+        promise(measurement.name, "a measurement must have a name")
 
     places = [(each.name, tuple(sorted(each.where.items()))) for each in measurements]
     twice = sorted({name for name, where in places if places.count((name, where)) > 1})

@@ -134,14 +134,6 @@ BROKEN_MEASUREMENTS: dict[str, tuple[Sequence[Any], str]] = {
         [Measurement(name="", value=1.0, unit="count", n=1)],
         "must have a name",
     ),
-    "interval-of-nothing": (
-        [
-            Measurement(
-                name="x", value=None, unit="", n=0, interval=(0.0, 1.0), reason="none"
-            )
-        ],
-        "can be no interval",
-    ),
 }
 
 
