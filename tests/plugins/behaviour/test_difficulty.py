@@ -191,6 +191,16 @@ def test_a_variance_that_is_equal_everywhere_does_not_grow(episode: Episode) -> 
     assert at(found, "accuracy.variance_p").value > 0.5
 
 
+def test_a_distance_met_in_few_worlds_has_no_variance(episode: Episode) -> None:
+    walks = [episode(world, [(0, "UP"), (1, "UP")]) for world in range(20)]
+    walks += [episode(20, [(2, "UP")]), episode(21, [(2, "DOWN")])]
+    found = cells(difficulty(Evidence(trajectories=tuple(walks))))
+    assert at(found, "accuracy.variance").value == 0
+    assert at(found, "accuracy.variance").n == 40
+    few = cells(difficulty(Evidence(trajectories=tuple(walks[-2:]))))
+    assert "0 distances" in at(few, "accuracy.variance").reason
+
+
 def test_states_out_of_reach_of_the_goal_have_no_distance(episode: Episode) -> None:
     walks = [
         episode(world, [(0, "UP"), (3, "UP")], labels={"size": 7 + world % 2})

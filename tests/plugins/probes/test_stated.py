@@ -195,6 +195,15 @@ def test_an_earlier_map_is_held_against_the_earlier_truth(asked: Evidence) -> No
     assert (found["stated.present"].value or 0) < 1
 
 
+def test_a_map_of_before_the_episode_is_none(asked: Evidence) -> None:
+    first = asked.trajectories[0]
+    told = answer_noted(first.turns[0].decision.detail)
+    assert told is not None
+    turn = _with_detail(first.turns[0], noted("", told.answer, age=1))
+    alone = replace(asked, trajectories=(replace(first, turns=(turn,)),))
+    assert named(stated(alone))["stated.answered"].value is None
+
+
 def test_wrong_cells_and_places_are_counted(asked: Evidence) -> None:
     """Four of eight worlds tell a map of walls with an agent in the corner."""
     rows = [["wall"] * SIZE for _ in range(SIZE)]
