@@ -49,7 +49,11 @@ def measured(model: object, prompt: str = PROMPT) -> dict[str, Measurement]:
         prompt=(Message(role="user", content=prompt),),
     )
     decision = Decision.act("UP", answer)
-    walks = [episode_of([Move(action=decision)] * 2, world=i) for i in range(3)]
+    walks = [
+        episode_of([Move(action=decision)] * 2, world=i, repeat=repeat)
+        for i in range(3)
+        for repeat in range(2)
+    ]
     context = cast("Context", SimpleNamespace(model={"own": model}.__getitem__))
     found = GridTokens(GridTokensConfig(), context)(Evidence(trajectories=tuple(walks)))
     return {one.name + str(one.where.get("token", "")): one for one in found}
@@ -75,6 +79,21 @@ def test_other_tokens_are_told(pattern: str, token: str, n: int) -> None:
     found = measured(Splitting(pattern))
     assert found["grid.tokens"].value == pytest.approx(1 - n / 25)
     assert found[f"grid.tokens.other{token}"].value == 3 * n
+
+
+class Halving(Splitting):
+    """A goal is two tokens, as a letter of several bytes may be."""
+
+    def tokenize(self, text: str) -> Tokenization:
+        whole = super().tokenize(text).spans
+        spans = [span for span in whole for _ in range(1 + (text[span[0]] == "G"))]
+        return Tokenization(ids=(0,) * len(spans), spans=tuple(spans))
+
+
+def test_a_cell_in_two_tokens_is_none_of_its_own() -> None:
+    found = measured(Halving(r"\S"))
+    assert found["grid.tokens"].value == pytest.approx(1 - 1 / 25)
+    assert found["grid.tokens.other'G' and 'G'"].value == 3
 
 
 def test_a_prompt_without_a_grid_has_a_reason() -> None:
