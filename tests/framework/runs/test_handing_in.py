@@ -68,6 +68,13 @@ def test_what_activations_show_is_found_and_random_weights_are_a_control(
     assert by_control["none"].where["position"] == "mlp-out"
     random = by_control["untrained"].value
     assert random is not None and random < 0.9
+    alone = [
+        probed(run, asking, activations={PLACE: shown(run)}, untrained=[each])
+        for each in draws
+    ]
+    values = [each["untrained"].value or 0 for each in alone]
+    assert values[0] != values[1]
+    assert random == pytest.approx(np.mean(values))
     shuffled = by_control["shuffled"].value
     assert shuffled is not None and shuffled < 0.9
 

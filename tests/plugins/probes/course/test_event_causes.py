@@ -12,12 +12,13 @@ from gde.data.cell_map import KINDS, CellMap
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.testing.parts import PlantedModel
+from gde_plugins.probes.causes.cases import Change
 from gde_plugins.probes.causes.interventions import Where
 from gde_plugins.probes.course import causes
 from gde_plugins.probes.course.answers import tails_of
 from gde_plugins.probes.course.causes import CourseCauses
 from gde_plugins.probes.course.config import CourseCausesConfig
-from gde_plugins.probes.course.event_changes import ablation, steering
+from gde_plugins.probes.course.event_changes import ablation, patching, steering
 from gde_plugins.probes.course.events import EVENTS, PREFIX, Found
 from gde_plugins.probes.course.trials import trials_of
 from gde_plugins.probes.course.turns import CourseTurn
@@ -137,6 +138,41 @@ def test_tested_turns_make_no_direction() -> None:
             for values in (stream, spoilt)
         )
         assert clean[0].interventions == other[0].interventions
+
+
+def test_controls_of_directions_leave_the_move() -> None:
+    turns = made()
+    moves = [turn.action for turn in turns]
+    rng = np.random.default_rng(0)
+    trials = trials_of(turns, 12, rng)
+    kept = 5 * np.eye(WIDTH)[[MOVES.index(str(move)) for move in moves]]
+    stream = np.concatenate([kept, rng.normal(size=(N, 40))], axis=1, dtype=np.float32)
+
+    def moved(change: Change) -> list[str]:
+        """The moves that the changed activations point to."""
+        found = []
+        for each, several in zip(trials, change.interventions, strict=True):
+            after = stream[each.turn][None]
+            for one in several:
+                after = one.applied(after)
+            found.append(MOVES[int(after[0, :WIDTH].argmax())])
+        return found
+
+    own = [moves[each.turn] for each in trials]
+    donors = [moves[each.donor] for each in trials]
+    where = Where(layer=1)
+    steered = steering(where, trials, stream[:, None], moves, rng)
+    by_control = {change.control: moved(change) for change in steered}
+    assert by_control[""] == donors
+    assert by_control["random direction"] == own
+    patched = patching(where, trials, stream[:, None], rng)
+    by_control = {change.control: moved(change) for change in patched}
+    assert by_control[""] == donors
+    assert by_control["same move"] == by_control["random direction"] == own
+    ablated = ablation(where, trials, stream[:, None], moves, rng)
+    by_control = {change.control: moved(change) for change in ablated}
+    assert by_control[""] != own
+    assert by_control["shuffled moves"] == own
 
 
 def test_a_move_with_few_turns_has_no_mean() -> None:
