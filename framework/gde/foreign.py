@@ -94,9 +94,8 @@ class ForeignFile:
             ConfigError: as `text` and `json`.
         """
         # JSON may hold the other characters at which `splitlines` ends a line.
-        for n, line in enumerate(
-            (self.text() if text is None else text).split("\n"), 1
-        ):
+        text = self.text() if text is None else text
+        for n, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 yield n, self.json(line, n)
 

@@ -80,7 +80,9 @@ class OwnDirection:
         turn_of = {}
         for trajectory, turn in turns:
             request = await recorded_request(self.context, trajectory, turn)
-            await check_tokens(request, turn, config.weights, model)
+            served = turn.decision.completion
+            if served and served.model != config.weights:
+                await check_tokens(request, served.prompt_tokens, model)
             turn_of[request.identity] = trajectory, turn
             predicted = frozenset({config.action} if config.action else _others(turn))
             world = trajectory.world.cluster

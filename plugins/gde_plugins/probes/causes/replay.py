@@ -1,6 +1,6 @@
 """Replay of a recorded turn with another observation or another answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from gde.data.observation import Observation
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import CannotReplay, GdeError
 from gde.parts.context import Context
-from gde.parts.language_model import LanguageModel
+from gde.parts.language_model import LanguageModel, Retokenizer
 from gde_plugins.probes.causes.cases import Case
 
 
@@ -119,33 +119,37 @@ def marked(turn: Turn, position: str, model: Any) -> Turn | None:
     """Return a turn with the tokens and this position of its answer; None if it lacks
     them.
     """
-    completion = turn.decision.completion
-    if completion is None:
-        return None
-    if not completion.positions:
-        try:
-            completion = model.retokenize(completion)
-        except CannotReplay:
-            return None
-    if position not in completion.positions:
+    completion = in_tokens(turn.decision.completion, model)
+    if completion is None or position not in completion.positions:
         return None
     return replace(turn, decision=replace(turn.decision, completion=completion))
 
 
+def in_tokens(completion: Completion | None, model: Any) -> Completion | None:
+    """Return an answer with its tokens and positions, for one of a server those of this
+    model; None if it cannot be replayed.
+    """
+    if completion is None or completion.positions:
+        return completion
+    if not isinstance(model, Retokenizer):
+        return None
+    try:
+        return model.retokenize(completion)
+    except CannotReplay:
+        return None
+
+
 async def check_tokens(
-    request: ChatRequest, turn: Turn, name: str, model: LanguageModel
+    request: ChatRequest, tokens: Sequence[int], model: LanguageModel
 ) -> None:
-    """Refuse weights of this name that read a served turn's request as other tokens.
+    """Refuse a model that reads a request as other tokens than it was answered as.
 
     Raises:
-        GdeError: they do, so that answers here could not be compared with it.
+        GdeError: it does, so that answers here could not be compared with the recorded.
     """
-    served = turn.decision.completion
-    if served is None or served.model == name:
-        return
     shortest = replace(request.sampling, max_tokens=1)
     here = await model.complete(replace(request, sampling=shortest))
-    if here.prompt_tokens != served.prompt_tokens:
+    if here.prompt_tokens != tuple(tokens):
         raise GdeError(
             f"{model.info.name} writes a prompt of the run with other tokens than its server did;"
             " set the date of the weights and the agent's effort as they were there"

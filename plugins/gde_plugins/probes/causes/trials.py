@@ -141,7 +141,9 @@ class ReplayedTurns:
         requests: list[ChatRequest] = []
         for trajectory, turn, counterfactual in paired:
             request = await recorded_request(self.context, trajectory, turn)
-            await check_tokens(request, turn, self.reports[0].model, self.model)
+            served = turn.decision.completion
+            if served and served.model != self.reports[0].model:
+                await check_tokens(request, served.prompt_tokens, self.model)
             # Answers to the request are read as the agent would have read them in this
             # turn.
             self.turn_of[request.identity] = trajectory, turn

@@ -9,12 +9,15 @@ import numpy as np
 
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.data.completion import ChatRequest, Completion
-from gde.errors import GdeError
 from gde.parts.context import Context
 from gde.parts.language_model import Retokenizer, WhiteBox
 from gde_plugins.probes.causes.cases import UNCHANGED, Case, Change
 from gde_plugins.probes.causes.effects import Replays
-from gde_plugins.probes.causes.replay import action_for, recorded_request
+from gde_plugins.probes.causes.replay import (
+    action_for,
+    check_tokens,
+    recorded_request,
+)
 from gde_plugins.probes.course.events import PREFIX
 from gde_plugins.probes.course.turns import CourseTurn
 
@@ -122,12 +125,7 @@ async def requests_of(
     for turn in turns:
         trajectory = turn.trajectory
         request = await recorded_request(context, trajectory, trajectory.turns[0])
-        shortest = replace(request.sampling, max_tokens=1)
-        here = await model.complete(replace(request, sampling=shortest))
-        if here.prompt_tokens != turn.sequence.tokens[: turn.n_prompt]:
-            raise GdeError(
-                f"{model.info.name} writes a prompt of the run in other tokens than those that were answered"
-            )
+        await check_tokens(request, turn.sequence.tokens[: turn.n_prompt], model)
         requests.append(request)
     return requests
 

@@ -1,6 +1,6 @@
 """Changes of the token of one event: patching, steering and ablation, with controls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -50,10 +50,7 @@ def patching(
         PAIR: [stream[each.pair] for each in trials],
         RANDOM: randoms,
     }
-    return [
-        _change(PATCH, where, control, [patch(where, each) for each in vectors])
-        for control, vectors in by_control.items()
-    ]
+    return _changes(PATCH, where, patch, by_control)
 
 
 def steering(
@@ -87,10 +84,7 @@ def steering(
         PAIR: third,
         RANDOM: [random_direction(each, rng) for each in towards],
     }
-    return [
-        _change(STEER, where, control, [steer(where, each) for each in directions])
-        for control, directions in by_control.items()
-    ]
+    return _changes(STEER, where, steer, by_control)
 
 
 def ablation(
@@ -119,6 +113,18 @@ def ablation(
         removed = ablate(where, axes, mean)
         changes.append(_change(ABLATE, where, control, [removed] * len(trials)))
     return changes
+
+
+def _changes(
+    name: str,
+    where: Where,
+    make: Callable[[Where, Direction], Made],
+    by_control: Mapping[str, Sequence[Direction]],
+) -> list[Change]:
+    return [
+        _change(name, where, control, [make(where, each) for each in vectors])
+        for control, vectors in by_control.items()
+    ]
 
 
 def _change(name: str, where: Where, control: str, made: Sequence[Made]) -> Change:

@@ -9,9 +9,9 @@ from gde.data.activations import TokenSequence
 from gde.data.cell_map import CellMap
 from gde.data.completion import Completion
 from gde.data.trajectory import Trajectory
-from gde.errors import CannotReplay
 from gde.parts.context import Context
-from gde.parts.language_model import Retokenizer, WhiteBox
+from gde.parts.language_model import WhiteBox
+from gde_plugins.probes.causes.replay import in_tokens
 from gde_plugins.probes.course.events import Found, find_events
 
 NO_MODEL = "no model of the run gives activations"
@@ -63,18 +63,13 @@ def located(
     completion: Completion, patterns: Mapping[str, str], model: WhiteBox
 ) -> tuple[Completion, Found] | None:
     """An answer in the model's tokens, with its events; None if it cannot be replayed."""
-    if not completion.positions:
-        if not isinstance(model, Retokenizer):
-            return None
-        try:
-            completion = model.retokenize(completion)
-        except CannotReplay:
-            return None
+    answer = in_tokens(completion, model)
+    if answer is None:
+        return None
     sequence = TokenSequence(
-        tokens=completion.prompt_tokens + completion.tokens,
-        positions=completion.positions,
+        tokens=answer.prompt_tokens + answer.tokens, positions=answer.positions
     )
-    return completion, find_events(completion, sequence, patterns, model.tokenize)
+    return answer, find_events(answer, sequence, patterns, model.tokenize)
 
 
 def first_turns(
