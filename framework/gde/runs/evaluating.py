@@ -146,7 +146,7 @@ def resume(
     ready = prepare(recorded, catalogue, how)
     # Its plan.toml may have been edited meanwhile.
     check_trusted(folder.path)
-    trust_new(folder.path, ready.how)
+    trust_new(folder.path, (folder.path / PLAN).read_bytes(), ready.how)
     return _beside_loops(lambda stop: _resume(ready, folder, watch, stop, retry_failed))
 
 

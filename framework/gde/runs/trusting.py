@@ -114,7 +114,7 @@ def trust_run(run: Path, shown: Disclosure | None = None) -> None:
     if not folder.is_trusted:
         with closing(folder.journal()) as journal:
             how = _limited(how, folder.noted_how(journal))
-    trust(run, how)
+    trust(run, (run / PLAN).read_bytes(), how)
 
 
 def _plain(run: Path) -> RunFolder:

@@ -69,9 +69,8 @@ class RunFolder:
             ConfigError: `path` is an address.
             RunFolderError: it exists, or cannot be made; nothing is left behind.
         """
-        with cls.filled(plan, path):
-            pass
-        trust_new(path, how)
+        with cls.filled(plan, path) as unfinished:
+            trust_new(path, (unfinished.path / PLAN).read_bytes(), how)
         return cls(path)
 
     @classmethod
@@ -171,8 +170,9 @@ class RunFolder:
         manifest.begin(self.path, "notes")
         # It may have been edited since the command began.
         check_trusted(self.path)
-        write_whole(self.path / PLAN, write_recorded(changed))
-        trust_new(self.path, how)
+        text = write_recorded(changed)
+        trust_new(self.path, text.encode(), how)
+        write_whole(self.path / PLAN, text)
 
     def last_how(self) -> How:
         """How the user ran it last, or else as his settings say; whoever goes on with it

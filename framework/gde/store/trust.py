@@ -66,18 +66,18 @@ def check_trusted(folder: Path) -> None:
         )
 
 
-def trust(folder: Path, how: How) -> None:
-    """Trust a run folder with the plan.toml that is in it.
+def trust(folder: Path, plan: bytes, how: How) -> None:
+    """Trust a run folder with this plan.toml, which need not be in it yet.
 
     Raises:
         RunFolderError: the list cannot be written.
     """
-    place = _place(folder)
+    place = _list() / f"{sha256(plan).hexdigest()}.toml"
     tables: dict[str, Any] = {
         "path": str(folder.resolve()),
         "day": datetime.now(UTC).date().isoformat(),
         # For a difference to be shown; whether it can be read is said by who reads it.
-        "plan": (folder / PLAN).read_text(encoding="utf-8", errors="replace"),
+        "plan": plan.decode("utf-8", errors="replace"),
         "how": how_tables(how),
     }
     try:
@@ -93,10 +93,14 @@ def trust(folder: Path, how: How) -> None:
         ) from error
 
 
-def trust_new(folder: Path, how: How) -> None:
-    """Trust a run that is about to be played here; warn where that cannot be kept."""
+def trust_new(folder: Path, plan: bytes, how: How) -> None:
+    """Trust a run that is about to be played here; warn where that cannot be kept.
+
+    Before its plan.toml is written: else a process that is killed in between makes its
+    user's own run a stranger's.
+    """
     try:
-        trust(folder, how)
+        trust(folder, plan, how)
     except RunFolderError as error:
         warn(f"{error}; later commands will not trust this run", stacklevel=2)
 

@@ -30,8 +30,9 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 def journal(tmp_path: Path) -> Iterator[Journal]:
     with closing(Journal.create(tmp_path / "run.sqlite")) as journal:
         # A folder made elsewhere is read as it was when it was opened.
-        (tmp_path / "plan.toml").write_text(f"# {tmp_path}")
-        trust(tmp_path, How())
+        plan = f"# {tmp_path}"
+        (tmp_path / "plan.toml").write_text(plan)
+        trust(tmp_path, plan.encode(), How())
         yield journal
 
 

@@ -289,7 +289,7 @@ def test_damage_of_a_killed_run_is_found_or_played_again(
         path.write_bytes(content)
         # As its owner reads it, and as others do.
         if number % 2:
-            trust(run, How())
+            trust(run, (run / "plan.toml").read_bytes(), How())
         try:
             read = load_evidence(run).trajectories
             assert all(one == played[str(one.key)] for one in read), (path, at)

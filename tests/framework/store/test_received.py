@@ -45,8 +45,8 @@ PLAN = Plan(environment="corridor", agent="scripted", metrics=["success"], episo
 @pytest.fixture
 def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Act as another user from now on; the call ends it."""
-    monkeypatch.setenv("GDE_STATE", str(tmp_path / "theirs"))
-    return lambda: monkeypatch.setenv("GDE_STATE", str(tmp_path / "mine"))
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "their-list"))
+    return lambda: monkeypatch.setenv("GDE_STATE", str(tmp_path / "my-list"))
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_received_plan_that_says_how_is_refused_even_where_it_is_trusted(
 ) -> None:
     plan = received / "plan.toml"
     plan.write_text(plan.read_text().replace("[run]\n", text))
-    trust(received, How())
+    trust(received, (received / "plan.toml").read_bytes(), How())
     for use in USES:
         with pytest.raises(GdeError, match="says how"):
             use(received, catalogue=catalogue)
@@ -203,11 +203,11 @@ def test_an_edited_plan_is_asked_about_again(
 def test_trust_is_of_one_user_and_kept_for_him_alone(
     tmp_path: Path, catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GDE_STATE", str(tmp_path / "mine"))
+    monkeypatch.setenv("GDE_STATE", str(tmp_path / "my-list"))
     evaluate(PLAN, tmp_path / "run", catalogue)
     folder = RunFolder.open(tmp_path / "run")
     assert folder.is_trusted
-    (entry,) = (tmp_path / "mine" / "trusted").iterdir()
+    (entry,) = (tmp_path / "my-list" / "trusted").iterdir()
     assert entry.stat().st_mode & 0o777 == 0o600
     assert entry.parent.stat().st_mode & 0o777 == 0o700
     monkeypatch.setenv("GDE_STATE", str(tmp_path / "another"))
@@ -619,7 +619,7 @@ def test_hostile_folders_are_refused_in_one_line(
     damage(received, treasure)
     before = everything(received)
     if trusted and (received / "plan.toml").is_file():
-        trust(received, How())
+        trust(received, (received / "plan.toml").read_bytes(), How())
 
     def read() -> object:
         return RunFolder.open(received).read_result()
