@@ -4,10 +4,10 @@ from dataclasses import replace
 from math import ceil, floor
 
 import numpy as np
-import scipy
+from scipy.special import bdtr, bdtrc, betaincinv
 
 from gde.data.verdict import ALPHA, Verdict
-from gde.numerics.stats import POWER, Floats
+from gde.numerics.stats import POWER, Floats, clopper_pearson
 from gde.numerics.verdicts import untested
 
 ROUNDING = 1e-9
@@ -38,11 +38,11 @@ def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdi
 
     total = float(ours.sum())
     at_least, at_most = floor(total + ROUNDING), ceil(total - ROUNDING)
-    count = scipy.stats.binom(n, chance)
-    above = float(count.sf(at_least - 1))
-    below = float(count.cdf(at_most))
-    low = scipy.stats.binomtest(at_least, n).proportion_ci().low
-    high = scipy.stats.binomtest(at_most, n).proportion_ci().high
+    # Of a binomial count: at least so many, at most so many.
+    above = float(bdtrc(at_least - 1, n, chance))
+    below = float(bdtr(at_most, n, chance))
+    low, _ = clopper_pearson(at_least / n, n)
+    _, high = clopper_pearson(at_most / n, n)
     return replace(
         verdict,
         interval=(low - chance, high - chance),
@@ -53,7 +53,8 @@ def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdi
 
 def _detectable(n: int, chance: float) -> float | None:
     """How far above chance a share must be for a power of 80 %; None where none is."""
-    least = int(scipy.stats.binom.isf(ALPHA / 2, n, chance)) + 1
+    more_than_each = bdtrc(np.arange(n), n, chance)
+    least = int((more_than_each > ALPHA / 2).sum()) + 1
     if least > n:
         return None
-    return float(scipy.stats.beta.ppf(POWER, least, n - least + 1)) - chance
+    return float(betaincinv(least, n - least + 1, POWER)) - chance

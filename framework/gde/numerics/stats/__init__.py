@@ -1,8 +1,9 @@
 """Statistics of clustered observations: estimates, tests of differences and of trends,
 families of tests, power.
 
-The modules write `scipy.stats.norm` and import nothing from `scipy.stats`, which takes
-half a second to load: commands that compute nothing need not wait for it.
+Quantiles come from `scipy.special`: `scipy.stats`, which the tests need, takes half a
+second to load. The modules write `scipy.stats.wilcoxon` and import nothing from it, so
+that commands which test nothing need not wait for it.
 """
 
 from gde.numerics.stats._differences import Difference as Difference
@@ -20,6 +21,7 @@ from gde.numerics.stats._estimates import RESAMPLES as RESAMPLES
 from gde.numerics.stats._estimates import Estimate as Estimate
 from gde.numerics.stats._estimates import Floats as Floats
 from gde.numerics.stats._estimates import Interval as Interval
+from gde.numerics.stats._estimates import clopper_pearson as clopper_pearson
 from gde.numerics.stats._estimates import cluster_mean as cluster_mean
 from gde.numerics.stats._estimates import cluster_ratio as cluster_ratio
 from gde.numerics.stats._estimates import cluster_share as cluster_share

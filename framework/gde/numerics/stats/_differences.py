@@ -342,7 +342,7 @@ def _adjusted_wald(differences: Floats) -> Interval:
     """
     more = np.append(differences, (1.0, -1.0))
     mean = float(more.mean())
-    quantile = scipy.stats.norm.ppf((1 + CONFIDENCE) / 2)
+    quantile = scipy.special.ndtri((1 + CONFIDENCE) / 2)
     half = float(quantile * more.std() / np.sqrt(len(more)))
 
     # No difference of two shares lies beyond these.

@@ -145,7 +145,7 @@ def cluster_share(
 
     interval = None
     if equal_in_all and G >= MINIMUM_CLUSTERS:
-        interval = _clopper_pearson(value, G)
+        interval = clopper_pearson(value, G)
     elif not equal_in_all:
         bootstrap = _interval(above, below, rng)
         interval = _within(bootstrap, above, below)
@@ -266,14 +266,14 @@ def expanded_bca(
 
     # Shares of 0 and 1 would give an infinite bias.
     inside = np.clip(share_below, 1 / R, 1 - 1 / R)
-    bias = scipy.stats.norm.ppf(inside)
+    bias = scipy.special.ndtri(inside)
 
     half_width = _half_width(n_clusters)
     shifted = bias + np.array([-half_width, half_width])
     # A strong acceleration would turn the denominator negative.
     acceleration = _acceleration(jackknife)
     denominator = np.maximum(1 - acceleration * shifted, 1e-3)
-    levels = scipy.stats.norm.cdf(bias + shifted / denominator)
+    levels = scipy.special.ndtr(bias + shifted / denominator)
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
@@ -286,7 +286,7 @@ def expanded_percentile(replicates: Floats, n_clusters: int) -> Interval | None:
         return None
 
     half_width = _half_width(n_clusters)
-    levels = scipy.stats.norm.cdf([-half_width, half_width])
+    levels = scipy.special.ndtr([-half_width, half_width])
     low, high = np.quantile(replicates, levels)
     return float(low), float(high)
 
@@ -295,7 +295,7 @@ def _half_width(n_clusters: int) -> float:
     """Half of the expanded interval, in standard errors: sqrt(G / (G - 1)) t[G - 1]."""
     widening = np.sqrt(n_clusters / (n_clusters - 1))
     level = (1 + CONFIDENCE) / 2
-    return float(widening * scipy.stats.t.ppf(level, n_clusters - 1))
+    return float(widening * scipy.special.stdtrit(n_clusters - 1, level))
 
 
 def _acceleration(jackknife: Floats) -> float:
@@ -320,7 +320,7 @@ def _within(interval: Interval | None, above: Floats, below: Floats) -> Interval
 
     value = float(above.sum() / below.sum())
     trials = _effective_trials(above, below)
-    exact_low, exact_high = _clopper_pearson(value, trials)
+    exact_low, exact_high = clopper_pearson(value, trials)
     if low == 0:
         low = exact_low
     if high >= 1:
@@ -343,13 +343,13 @@ def _effective_trials(above: Floats, below: Floats) -> float:
     trials = min(n, value * (1 - value) / variance)
 
     level = (1 + CONFIDENCE) / 2
-    t_of_trials = scipy.stats.t.ppf(level, max(n, G) - 1)
-    t_of_clusters = scipy.stats.t.ppf(level, G - 1)
+    t_of_trials = scipy.special.stdtrit(max(n, G) - 1, level)
+    t_of_clusters = scipy.special.stdtrit(G - 1, level)
     freedom = t_of_trials / t_of_clusters
     return float(trials * freedom**2)
 
 
-def _clopper_pearson(value: float, trials: float) -> Interval:
+def clopper_pearson(value: float, trials: float) -> Interval:
     """The exact interval of a share (Clopper-Pearson); trials need not be whole."""
     hits = value * trials
     misses = trials - hits
@@ -358,8 +358,8 @@ def _clopper_pearson(value: float, trials: float) -> Interval:
     # The beta distribution is not defined without hits or without misses.
     low = 0.0
     if value > 0:
-        low = float(scipy.stats.beta.ppf(tail, hits, misses + 1))
+        low = float(scipy.special.betaincinv(hits, misses + 1, tail))
     high = 1.0
     if value < 1:
-        high = float(scipy.stats.beta.ppf(1 - tail, hits + 1, misses))
+        high = float(scipy.special.betaincinv(hits + 1, misses, 1 - tail))
     return low, high

@@ -14,8 +14,6 @@ from math import hypot, sqrt
 
 import numpy as np
 import scipy
-from scipy.optimize import brentq
-from scipy.special import nctdtrinc
 
 from gde.numerics.stats._differences import rounded
 from gde.numerics.stats._estimates import (
@@ -76,8 +74,8 @@ def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | N
     def half_width(confidence: float) -> float:
         level = (1 + confidence) / 2
         return hypot(
-            scipy.stats.t.ppf(level, G - 1) * of_clusters,
-            scipy.stats.t.ppf(level, K - 1) * of_initialisations,
+            scipy.special.stdtrit(G - 1, level) * of_clusters,
+            scipy.special.stdtrit(K - 1, level) * of_initialisations,
         )
 
     half = half_width(CONFIDENCE)
@@ -99,9 +97,9 @@ def _detectable_errors(degrees: int) -> float:
     It follows from the noncentral t distribution. An error that is estimated on few
     degrees of freedom is too small in most samples, so it is divided by its median.
     """
-    critical = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, degrees)
-    median = sqrt(scipy.stats.chi2.ppf(0.5, degrees) / degrees)
-    return float(nctdtrinc(degrees, 1 - POWER, critical)) / median
+    critical = scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2)
+    median = sqrt(scipy.special.chdtri(degrees, 0.5) / degrees)
+    return float(scipy.special.nctdtrinc(degrees, 1 - POWER, critical)) / median
 
 
 def _p_value(excess: Callable[[float], float]) -> float:
@@ -112,7 +110,7 @@ def _p_value(excess: Callable[[float], float]) -> float:
     """
     if excess(LEAST) <= 0:
         return LEAST
-    return float(brentq(excess, LEAST, 1.0))
+    return float(scipy.optimize.brentq(excess, LEAST, 1.0))
 
 
 def initialisation_error(values: Floats) -> float:
@@ -125,4 +123,4 @@ def initialisation_error(values: Floats) -> float:
     if K < 2:
         raise ValueError(f"wanted two initialisations, got {K}")
     level = (1 + CONFIDENCE) / 2
-    return float(scipy.stats.t.ppf(level, K - 1) * np.std(values, ddof=1)) / sqrt(K)
+    return float(scipy.special.stdtrit(K - 1, level) * np.std(values, ddof=1)) / sqrt(K)

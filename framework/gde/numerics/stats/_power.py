@@ -24,8 +24,8 @@ def minimum_detectable(standard_error: float, degrees: float) -> float:
     """
     if degrees < 1:
         raise ValueError(f"degrees of freedom must be at least 1, got {degrees}")
-    for_significance = scipy.stats.t.ppf(1 - ALPHA / 2, degrees)
-    for_power = scipy.stats.t.ppf(POWER, degrees)
+    for_significance = scipy.special.stdtrit(degrees, 1 - ALPHA / 2)
+    for_power = scipy.special.stdtrit(degrees, POWER)
     return float((for_significance + for_power) * standard_error)
 
 
