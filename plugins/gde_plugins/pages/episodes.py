@@ -99,24 +99,26 @@ class DecodedMaps:
     """(episode key, turn index) to (size, size, C) probabilities."""
 
 
-def films(evidence: Evidence, most: int = MOST, room: int = ROOM) -> Films | None:
-    """The episodes of a run as films; None where no episode has a turn.
+def films(
+    shown: Evidence, n_episodes: int | None = None, room: int = ROOM
+) -> Films | None:
+    """The episodes of a page as films; None where no episode has a turn.
 
     Args:
-        evidence: the run. Only the episodes shown are read.
-        most: episodes shown.
+        shown: with the episodes of the page.
+        n_episodes: those of the whole run; None where all are shown.
         room: characters of all episodes before packing. Later episodes are left out.
     """
-    maps = _decoded_maps(main_report(evidence.probe_reports))
+    n_episodes = n_episodes or len(shown.trajectories)
+    maps = _decoded_maps(main_report(shown.probe_reports))
     keys: dict[str, str] = {}
     played = (
-        film_of(trajectory, keys, maps, evidence.remarks)
-        for trajectory in spread(evidence, most).trajectories
+        film_of(trajectory, keys, maps, shown.remarks)
+        for trajectory in shown.trajectories
         if trajectory.turns
     )
 
     def intro(n_shown: int) -> str:
-        n_episodes = len(evidence.trajectories)
         if n_shown == n_episodes:
             return f"All {n_episodes} episodes."
         return f"{n_shown} of {n_episodes} episodes, evenly spaced; the run folder has all."

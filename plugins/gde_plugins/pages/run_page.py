@@ -64,7 +64,7 @@ def page(plan: Plan, result: Result, evidence: Evidence) -> str:
             curves.append(picture(curve))
     figures = breakdowns(of_metrics(result.measurements), conditions, result.meanings)
 
-    played = films(evidence)
+    played = films(shown, len(evidence.trajectories))
     drawn = forest(result)
     script = source("page.js")
     if played:

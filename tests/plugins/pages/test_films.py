@@ -11,7 +11,7 @@ import pytest
 from gde.data.completion import Completion, Message
 from gde.data.evidence import Evidence
 from gde.data.trajectory import Decision
-from gde_plugins.pages.episodes import Films, films
+from gde_plugins.pages.episodes import Films, films, spread
 
 
 def unpacked(made: Films | None) -> list[dict[str, Any]]:
@@ -93,7 +93,8 @@ def test_a_large_run_is_shown_by_episodes_evenly_spread(evidence: Evidence) -> N
     many = tuple(
         replace(first, key=replace(first.key, world=world)) for world in range(95)
     )
-    made = films(replace(evidence, trajectories=many), most=10)
+    whole = replace(evidence, trajectories=many)
+    made = films(spread(whole, most=10), len(many))
     assert [film["key"] for film in unpacked(made)] == [
         f"0/{world}/0" for world in range(0, 95, 10)
     ]
