@@ -132,6 +132,10 @@ def hashes(session: nox.Session) -> None:
         str(builder),
         "--output-file=requirements.txt",
     )
+    # Versions that the README's installation takes may still be at odds with an extra.
+    whole = Path(session.create_tmp()) / "all.txt"
+    everything = ("--all-extras", "pyproject.toml", f"--output-file={whole}")
+    session.run("uv", "pip", "compile", "--quiet", *PINNED, *everything)
 
 
 @nox.session(python=DEFAULT)
