@@ -25,9 +25,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from no_page import NoPage
 from sizes import size
 
-from gde import Choice, Evidence, How, Plan, Result, load_evidence
+from gde import Choice, How, Plan, load_evidence
 from gde.data.observation import Outcome
 from gde.data.trajectory import Decision, Trajectory
 from gde.numerics.tabular import solve
@@ -49,21 +50,6 @@ WAIT = 0.01
 METRICS = tuple(
     Choice(name=name) for name in ("success", "accuracy", "outcomes", "length")
 )
-
-
-class NoPage:
-    """A reporter that shows nothing."""
-
-    def render(
-        self,
-        plan: Plan,  # noqa: ARG002
-        result: Result,  # noqa: ARG002
-        evidence: Evidence,  # noqa: ARG002
-        folder: Path,
-    ) -> Path:
-        """Give the run folder."""
-        return folder
-
 
 UNPRINTED = How(reporters=(NoPage,))
 

@@ -23,18 +23,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from no_page import NoPage
 from sizes import size
 
 from gde import (
     Catalogue,
     Choice,
     EnvironmentOffer,
-    Evidence,
     How,
     ModelOffer,
     NoConfig,
     Plan,
-    Result,
     hookimpl,
 )
 from gde.data.completion import ChatRequest, Completion, Message, ModelInfo
@@ -49,20 +48,6 @@ SIZE = size(15, 7)
 CONCURRENCY = 32
 Measured = tuple[int, float]
 """Turns, and milliseconds of CPU for each."""
-
-
-class NoPage:
-    """A reporter that shows nothing."""
-
-    def render(
-        self,
-        plan: Plan,  # noqa: ARG002
-        result: Result,  # noqa: ARG002
-        evidence: Evidence,  # noqa: ARG002
-        folder: Path,
-    ) -> Path:
-        """Give the run folder."""
-        return folder
 
 
 class Instant:

@@ -27,9 +27,10 @@ from threading import Thread
 from typing import Any
 
 import openai
+from no_page import NoPage
 from sizes import size
 
-from gde import Catalogue, Choice, Evidence, How, Plan, Result
+from gde import Catalogue, Choice, How, Plan
 from gde.data.completion import ChatRequest, Message
 from gde.request.catalogue import load_plugins
 from gde.runs.evaluating import evaluate
@@ -49,20 +50,6 @@ direction.
 """
 WORKERS = 2
 Figures = Mapping[str, float]
-
-
-class NoPage:
-    """A reporter that shows nothing."""
-
-    def render(
-        self,
-        plan: Plan,  # noqa: ARG002
-        result: Result,  # noqa: ARG002
-        evidence: Evidence,  # noqa: ARG002
-        folder: Path,
-    ) -> Path:
-        """Give the run folder."""
-        return folder
 
 
 class Answering(asyncio.Protocol):
