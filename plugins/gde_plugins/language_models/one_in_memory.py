@@ -6,6 +6,7 @@ other is made again when it is wanted.
 """
 
 import gc
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -19,7 +20,9 @@ HeldT = TypeVar("HeldT")
 class OneInMemory(Generic[HeldT]):
     """Holds what one of several makers made."""
 
-    def __init__(self) -> None:
+    def __init__(self, weights: Callable[[HeldT], object]) -> None:
+        """Take what gives the part of it that fills the memory."""
+        self._weights = weights
         self._lock = Lock()
         self._maker: Callable[[], HeldT] | None = None
         self._held: HeldT | None = None
@@ -48,8 +51,11 @@ class OneInMemory(Generic[HeldT]):
     def _release(self) -> None:
         if self._held is None:
             return
+        weights = weakref.ref(self._weights(self._held))
         self._held = None
-        # Modules refer to each other in circles, which only the collector frees.
-        gc.collect()
+        # Modules that refer to each other in circles are freed by the collector alone,
+        # which goes through all that is in memory: a second in a large process.
+        if weights() is not None:
+            gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

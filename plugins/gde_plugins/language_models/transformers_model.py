@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from threading import Event
 from typing import Any, Self
@@ -120,7 +121,7 @@ class TransformersModel:
         """
         loaded = find(source, device=device, dtype=dtype, revision=revision)
         whose = name or f"hf:{source}"
-        memory = OneInMemory[Reader]()
+        memory = OneInMemory[Reader](attrgetter("original"))
         make = partial(_made, loaded.make, batch_size)
         with memory.holding(make) as reader:
             model = reader.original

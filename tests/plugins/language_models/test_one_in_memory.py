@@ -1,5 +1,6 @@
 """Of a trained model and its controls, one is in memory at a time."""
 
+import gc
 import weakref
 from pathlib import Path
 from threading import Thread
@@ -26,7 +27,7 @@ class Weights:
 
 
 def test_what_was_held_is_gone_before_anything_else_is_made() -> None:
-    memory = OneInMemory[Weights]()
+    memory = OneInMemory[Weights](lambda held: held)
     alive: list[int] = []
     made: list[weakref.ref[Weights]] = []
 
@@ -50,23 +51,54 @@ def test_what_was_held_is_gone_before_anything_else_is_made() -> None:
 
 
 def test_a_maker_that_fails_is_asked_again() -> None:
-    memory = OneInMemory[int]()
+    memory = OneInMemory[str](lambda held: held)
     asked = []
 
-    def make() -> int:
+    def make() -> str:
         asked.append(0)
         if len(asked) == 1:
             raise MemoryError("full")
-        return 0
+        return "made"
 
     with pytest.raises(MemoryError), memory.holding(make):
         pass
     with memory.holding(make) as held:
-        assert held == 0
+        assert held == "made"
+
+
+class Reader:
+    """What holds weights, and is in no circle."""
+
+    def __init__(self, weights: object) -> None:
+        self.weights = weights
+
+
+class Plain:
+    """Weights in no circle."""
+
+
+@pytest.mark.parametrize(("weights", "passes"), [(Plain, 0), (Weights, 1)])
+def test_the_collector_goes_through_memory_only_for_circles(
+    weights: type, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    collect = gc.collect
+    monkeypatch.setattr(gc, "collect", lambda: counted.append(collect()))
+    memory = OneInMemory[Reader](lambda held: held.weights)
+
+    def make() -> Reader:
+        return Reader(weights())
+
+    with memory.holding(make) as held:
+        alive = weakref.ref(held.weights)
+    del held
+    memory.release(make)
+    assert alive() is None
+    assert len(counted) == passes
 
 
 def test_nobody_waits_to_release_what_is_in_use() -> None:
-    memory = OneInMemory[Weights]()
+    memory = OneInMemory[Weights](lambda held: held)
     with memory.holding(Weights) as held:
         waiting = Thread(target=memory.release, args=(Weights,), daemon=True)
         waiting.start()
