@@ -1,17 +1,23 @@
 """Probes, which decode beliefs from activations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import CaptureRequest
-from gde.data.completion import ModelInfo
+from gde.data.activations import CaptureRequest, TokenSequence
+from gde.data.completion import Completion, ModelInfo, Tokenization
 from gde.data.probe import InputForm, Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
+
+Tokenize = Callable[[str], Tokenization]
+"""As `gde.parts.language_model.WhiteBox.tokenize`."""
+Marked = Mapping[str, tuple[int, ...] | str]
+"""Position to indices into the tokens of prompt and completion, or why it is not there."""
+Marks = Callable[[Completion, TokenSequence, Tokenize], Marked]
 
 
 @runtime_checkable
@@ -41,6 +47,10 @@ class Probe(Protocol):
 
     A probe with an attribute `orders` learns in so many orders of the worlds, of which
     code lengths and learning curves are the mean. Without it is one.
+
+    A probe with an attribute `marks` finds positions itself, such as tokens of certain
+    words, in each completion and all its tokens (`Marks`). Activations are stored by
+    the position's name, so that a name must stand for one way to find it.
 
     A probe with an attribute `concurrent = True` may be called by several threads at
     once. Its fits must not share anything that changes, such as the generator of torch.
@@ -126,6 +136,12 @@ def input_form(probe: Probe) -> InputForm:
             f"inputs of {type(probe).__name__}: wanted {' or '.join(get_args(InputForm))}, got {form!r}"
         )
     return form
+
+
+def marks_of(probe: Probe) -> Marks | None:
+    """How the probe finds positions itself; None if it does not."""
+    marks: Marks | None = getattr(probe, "marks", None)
+    return marks
 
 
 def is_concurrent(probe: Probe) -> bool:

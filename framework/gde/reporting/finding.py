@@ -22,7 +22,7 @@ from gde.reporting.forest import is_judged
 from gde.reporting.opening import Opening, record_limits, worlds_limit, worlds_text
 from gde.reporting.sentences import sentences, told
 from gde.reporting.wording import (
-    POSITIONS,
+    at_position,
     caveats,
     estimate,
     inline,
@@ -189,7 +189,7 @@ def _belief(found: Probed) -> str:
     if not found.numbers:
         return f"No probe result: {found.reason or 'the probe gave no numbers'}."
     early = early_of(found)
-    position = POSITIONS.get(found.fit.position, found.fit.position)
+    position = at_position(found.fit.position)
     if not early:
         first = found.numbers[0]
         phrase = first.measure.phrase or f"reaches {inline(first.measure.title)} {{}}"
@@ -333,7 +333,7 @@ def _unprobed(result: Result) -> list[str]:
         if fit is None or fit.name in failed:
             continue
         if one.value is None and one.name == fit.probe:
-            position = POSITIONS.get(fit.position, fit.position)
+            position = at_position(fit.position)
             found[f"Probe {fit.probe} {position}: {one.reason}."] = None
     return list(found)
 

@@ -49,6 +49,11 @@ DIRECTED = ("R", "AL", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "
 """Classes of characters that change the direction of what follows them."""
 
 
+def at_position(name: str) -> str:
+    """Where activations are read, as part of a sentence."""
+    return POSITIONS.get(name, f"at {name}")
+
+
 def isolated(name: str) -> str:
     """A name that does not turn round the sentence it stands in."""
     if not any(bidirectional(each) in DIRECTED for each in name):
@@ -258,5 +263,5 @@ def fit_text(fit: Fit) -> str:
 
 def place_text(fit: Fit) -> str:
     """Variant, layer and position of a fit."""
-    position = POSITIONS.get(fit.position, fit.position)
+    position = at_position(fit.position)
     return f"{fit.variant}, layer {fit.layer}, {position}"

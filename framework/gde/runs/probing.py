@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
 from itertools import product
@@ -16,7 +16,7 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.offers import ProbeOffer
 from gde.parts.language_model import WhiteBox
-from gde.parts.probe import Probe, reads_one_turn
+from gde.parts.probe import Probe, marks_of, reads_one_turn
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import versions
 from gde.runs.handing_in import is_captured, stored
@@ -37,6 +37,7 @@ from gde.stages.fits import (
     of_weights,
     untrained_sources,
 )
+from gde.stages.marking import Marking
 from gde.stages.probe_data import ProbeData, one_turn_of_each
 from gde.stages.probing import ProbeStage
 from gde.stages.progress import Progress
@@ -104,6 +105,8 @@ def _fit(
     else:
         drawn = partial(initialisations_of, run.ready.plan, info)
         sources = _sources(made, drawn)
+        fits = _fits(run, name, made, trajectories, drawn, training)
+        read = replace(read, marking=_marking(run, name, fits))
         not_made = _capture(run, trajectories, request, read, sources, seed)
     manifest.end(run.journal, "activations")
 
@@ -121,6 +124,7 @@ def _fit(
         weights=read.weights,
         not_made=not_made,
         unread=unread(run.journal, read.weights),
+        unmarked=read.marking.reasons if read.marking else {},
         learning=run.ready.plan.learning,
         meanings=Measures(tuple(measures_of_probes(run.ready))),
         training=training,
@@ -153,6 +157,23 @@ def _fit_lacking(
                 write_report(run.journal, run.folder.probes, report, origin)
     manifest.end(run.journal, "probes")
     run.watch(Progress("probes", len(work), len(work)))
+
+
+def _marking(
+    run: Pipeline, name: str, work: Sequence[tuple[Probe, Fit, str]]
+) -> Marking | None:
+    """Marks the turns for the probes that find positions themselves. It takes the model,
+    so that there is none where all of their fits are known.
+    """
+    known = made_by(run.journal)
+    found = {}
+    for probe, fit, origin in work:
+        marks = marks_of(probe)
+        if marks is not None and known.get(fit.name) != origin:
+            found[id(probe)] = marks
+    if not found:
+        return None
+    return Marking(marks=[*found.values()], model=partial(_trained, run, name))
 
 
 def _sources(made: Sequence[Made], drawn: Callable[[Probe], int]) -> Mapping[str, bool]:
@@ -261,7 +282,7 @@ def _capture(
 
     def replayable() -> Sequences:
         replays = partial(read_replays, run.journal, read.weights)
-        return sequences(trajectories, run.ready.agent_model, replays)
+        return sequences(trajectories, run.ready.agent_model, replays, read.marking)
 
     total = 1 + len(controls)
     run.watch(Progress("activations", 0, total))
@@ -322,6 +343,8 @@ class _Read:
     name: str
     weights: str = ""
     """Identifies them; empty for the agent's own model."""
+    marking: Marking | None = None
+    """Finds further positions in its tokens."""
 
     def source(self, name: str) -> str:
         """The source of its activations."""

@@ -15,6 +15,7 @@ from gde.data.activations import (
 )
 from gde.data.trajectory import Trajectory
 from gde.parts.language_model import WhiteBox
+from gde.stages.marking import Marking
 from gde.store.activations import ActivationStore, Place, Row
 
 BATCH = 64
@@ -64,7 +65,10 @@ def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
 
 
 def sequences(
-    trajectories: Iterable[Trajectory], name: str, replays: Replays | None = None
+    trajectories: Iterable[Trajectory],
+    name: str,
+    replays: Replays | None = None,
+    marking: Marking | None = None,
 ) -> Sequences:
     """The replayable tokens of every turn that this language model decided.
 
@@ -72,6 +76,7 @@ def sequences(
         trajectories: of the run.
         name: of the language model.
         replays: gives the answers of an episode that have tokens only there.
+        marking: finds further positions.
     """
     for trajectory in trajectories:
         episode = str(trajectory.key)
@@ -90,7 +95,10 @@ def sequences(
                 sequence = replayed[turn.index]
             else:
                 continue
-            yield (episode, turn.index), sequence
+            row = episode, turn.index
+            if marking is not None:
+                sequence = marking.marked(row, completion, sequence)
+            yield row, sequence
 
 
 def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Stored:

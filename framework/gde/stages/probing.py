@@ -85,6 +85,8 @@ class ProbeStage:
     """Why a source of activations could not be recorded."""
     unread: str = ""
     """How many turns have no activations, and why; empty where all have."""
+    unmarked: Mapping[str, str] = field(default_factory=dict)
+    """Why turns lack positions that probes find themselves, by position."""
     learning: bool = False
     """Whether code lengths and learning curves are measured."""
     meanings: Measures = field(default_factory=Measures)
@@ -280,6 +282,9 @@ class ProbeStage:
         if not said.n_turns or fit.position in said.positions:
             reason = f"no turn has activations at {place}"
             return _Unread(f"{reason}; {self.unread}" if self.unread else reason)
+        if fit.position in self.unmarked:
+            reasons = self.unmarked[fit.position]
+            return _Unread(f"no position {fit.position!r} {all_turns}: {reasons}")
         if said.reasoned or fit.position not in OF_REASONING:
             return _Unread(f"no position {fit.position!r} {all_turns}")
         return _Unread(f"no reasoning {all_turns}", absent=True)

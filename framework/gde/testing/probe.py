@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.activations import EMBEDDING
-from gde.data.completion import ModelInfo
+from gde.data.activations import EMBEDDING, TokenSequence
+from gde.data.completion import Completion, ModelInfo, Tokenization
 from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
@@ -20,6 +20,7 @@ from gde.parts.probe import (
     ScoresTurns,
     input_form,
     is_concurrent,
+    marks_of,
     orders_of,
     reads_one_turn,
 )
@@ -67,6 +68,7 @@ def check_probe(
         calling(partial(read, probe), "what a probe tells of itself must be known")
 
     _check_request(probe, MODEL)
+    _check_marks(probe)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
         _check_variant(probe, variant, dataset)
@@ -86,6 +88,47 @@ def _check_request(probe: Probe, model: ModelInfo) -> None:
         f"capture must request layers 0 to {model.n_layers - 1}, got {request.layers}",
     )
     promise(request.positions, "capture must request at least one position")
+
+
+def _check_marks(probe: Probe) -> None:
+    marks = marks_of(probe)
+    if marks is None:
+        return
+    answer = Completion(
+        text="RIGHT",
+        reasoning=None,
+        finish="stop",
+        prompt_tokens=(1, 2),
+        tokens=tuple(map(ord, "RIGHT")),
+        positions={"pre": (0, 1)},
+    )
+    sequence = TokenSequence(
+        tokens=answer.prompt_tokens + answer.tokens, positions=answer.positions
+    )
+    marked = marks(answer, sequence, _letters)
+    promise_equal(
+        marked,
+        marks(answer, sequence, _letters),
+        "marks must find the same in the same answer",
+    )
+    unasked = sorted(marked.keys() - {*probe.capture(MODEL).positions})
+    promise(not unasked, f"marks must find positions that capture requests: {unasked}")
+    promise(
+        all(marked.values()), "marks must say why a position has no tokens, got nothing"
+    )
+    places = [
+        place for each in marked.values() if not isinstance(each, str) for place in each
+    ]
+    promise(
+        {*places} <= {*range(len(sequence.tokens))},
+        f"marks must give indices into {len(sequence.tokens)} tokens, got {places}",
+    )
+
+
+def _letters(text: str) -> Tokenization:
+    """A text in tokens of one letter."""
+    spans = tuple((i, i + 1) for i in range(len(text)))
+    return Tokenization(ids=tuple(map(ord, text)), spans=spans)
 
 
 def _labels(probe: Probe, trajectory: Trajectory) -> ProbeLabels:

@@ -1,8 +1,8 @@
 """Options of the probes and of their metrics."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Gt, Interval, MinLen
@@ -10,6 +10,8 @@ from annotated_types import Ge, Gt, Interval, MinLen
 from gde.data.how import How
 from gde.errors import GdeError
 from gde.offers import FilePath, WeightsName
+from gde_plugins.probes.course.events import FORMS
+from gde_plugins.probes.course.positions import CoursePositions
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -21,6 +23,18 @@ if TYPE_CHECKING:
 Variant = Literal["mlp", "linear"]
 MapVariant = Literal["places", "mlp", "linear", "bilinear", "cellwise", "ridge"]
 Position = Literal["pre", "post", "reasoning"]
+Place = Literal[
+    "pre",
+    "post",
+    "reasoning",
+    "course",
+    "course-before",
+    "course-agent",
+    "course-goal",
+    "course-move",
+    "course-last",
+    "course-after",
+]
 Depth = Literal["early", "middle", "late", "all"]
 THIRDS = {"early": 1, "middle": 2, "late": 3}
 """Depth to the number of thirds of the layers up to it."""
@@ -59,9 +73,14 @@ class ReadingConfig:
     """Local weights of a served model, e.g. hf:PATH_OR_ID, which replay its answers;
     empty if the agent's model gives activations itself.
     """
-    positions: tuple[Position, ...] = ("pre", "post")
-    """Token positions to probe: before and after the reasoning, or all of its tokens.
-    Each position has its own probe.
+    positions: Annotated[tuple[Place, ...], Several()] = ("pre", "post")
+    """Token positions to probe: before and after the reasoning, or all of its tokens;
+    `course` for all events of a reasoning, or one of them, e.g. `course-goal`. Each
+    position has its own probe.
+    """
+    events: Mapping[str, str] = field(default_factory=dict)
+    """The words of each event: a regular expression with a group around what is said, as
+    of the metric `events`. Those that are left out have nano's.
     """
     trained_on: str = ""
     """Folder of another run of the same weights, to whose worlds the probe and its
@@ -75,9 +94,22 @@ class ReadingConfig:
         # "variants" is a field of the probes' configurations, which inherit this one.
         for name in ("layer", "positions", "variants"):
             chosen = getattr(self, name, ("",))
+            if name == "positions":
+                chosen = self.course.read
             has_repeats = len(set(chosen)) != len(chosen)
             if has_repeats or not chosen:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
+        for event, pattern in self.events.items():
+            if event not in FORMS:
+                known = ", ".join(FORMS)
+                raise ValueError(f"events: only {known}, got {event!r}")
+            check_pattern("events", event, pattern)
+
+    @property
+    def course(self) -> CoursePositions:
+        """The positions, and what finds those of events."""
+        patterns = {**FORMS, **self.events}
+        return CoursePositions(chosen=self.positions, patterns=patterns)
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """Return the chosen layers of this model at the chosen positions.
@@ -93,7 +125,7 @@ class ReadingConfig:
             )
 
         layers = layers_of(self.layer, model)
-        return CaptureRequest(layers=layers, positions=self.positions)
+        return CaptureRequest(layers=layers, positions=self.course.read)
 
 
 def layers_of(chosen: Sequence[int | Depth], model: "ModelInfo") -> tuple[int, ...]:

@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 from promised import caught
 
-from gde.data.activations import CaptureRequest
-from gde.data.completion import ModelInfo
+from gde.data.activations import CaptureRequest, TokenSequence
+from gde.data.completion import Completion, ModelInfo
 from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.parts.probe import Readout
+from gde.parts.probe import Marked, Readout, Tokenize
 from gde.testing import check_probe
 from gde.testing.plan_probe import PlanProbe, PlanReadout
 
@@ -290,6 +290,49 @@ class InNoOrder(LineProbe):
     orders = 0
 
 
+class Marking(LineProbe):
+    """Marks the last token of every answer."""
+
+    def capture(self, model: ModelInfo) -> CaptureRequest:
+        return CaptureRequest(layers=(0,), positions=("end",))
+
+    def marks(
+        self, completion: Completion, sequence: TokenSequence, tokenize: Tokenize
+    ) -> Marked:
+        return {"end": (len(sequence.tokens) - 1,)}
+
+
+class MarksByChance(Marking):
+    calls = 0
+
+    def marks(
+        self, completion: Completion, sequence: TokenSequence, tokenize: Tokenize
+    ) -> Marked:
+        self.calls += 1
+        return {"end": (self.calls,)}
+
+
+class MarksWhatNobodyReads(Marking):
+    def marks(
+        self, completion: Completion, sequence: TokenSequence, tokenize: Tokenize
+    ) -> Marked:
+        return {"start": (0,)}
+
+
+class MarksNothing(Marking):
+    def marks(
+        self, completion: Completion, sequence: TokenSequence, tokenize: Tokenize
+    ) -> Marked:
+        return {"end": ()}
+
+
+class MarksBeyond(Marking):
+    def marks(
+        self, completion: Completion, sequence: TokenSequence, tokenize: Tokenize
+    ) -> Marked:
+        return {"end": (len(sequence.tokens),)}
+
+
 class SharesWhatChanges(LineProbe):
     """Draws from one generator, whoever fits."""
 
@@ -374,6 +417,10 @@ BROKEN = [
     ),
     (OneTurnAtTimes, "tells of itself must be known; got GdeError"),
     (InNoOrder, "must be known; got GdeError: orders of InNoOrder"),
+    (MarksByChance, "the same in the same answer"),
+    (MarksWhatNobodyReads, "positions that capture requests: \\['start'\\]"),
+    (MarksNothing, "must say why a position has no tokens"),
+    (MarksBeyond, "indices into 7 tokens, got \\[7\\]"),
     (SharesWhatChanges, "the same in several threads at once"),
     (LoadsAnother, "a loaded readout must predict the same"),
     (

@@ -9,7 +9,7 @@ from annotated_types import Ge, MinLen
 
 from gde.offers import WeightsName
 from gde_plugins.probes.config import Depth, Index, Several, check_pattern
-from gde_plugins.probes.course.events import EVENTS
+from gde_plugins.probes.course.events import EVENTS, FORMS
 
 MAP_FALLS = "map falls"
 ACTION_RISES = "action rises"
@@ -60,17 +60,17 @@ class CourseStudyConfig:
     said, unless that is all of it. An empty one finds nothing. The defaults are nano's.
     """
 
-    agent: str = r"\bA (\d+,\d+)"
+    agent: str = FORMS["agent"]
     """The first mention of the agent's cell."""
-    goal: str = r"\bG (\d+,\d+)"
+    goal: str = FORMS["goal"]
     """The first mention of the goal's cell."""
-    move: str = r"\bpath \d+,\d+ (\d+,\d+)"
+    move: str = FORMS["move"]
     """The first mention of the move, or of the cell that it leads to."""
-    last: str = r"\bpath \d+,\d+ \d+,\d+(?: (\d+,\d+))+"
+    last: str = FORMS["last"]
     """The last step of a path of several. Of a group that is repeated, the last match
     counts.
     """
-    after: str = ""
+    after: str = FORMS["after"]
     """What a model writes before its answer, if no template closes its reasoning."""
 
     def __post_init__(self) -> None:

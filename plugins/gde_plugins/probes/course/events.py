@@ -8,7 +8,7 @@ Nothing is guessed: a turn without an event has a reason instead.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,15 +17,22 @@ from gde.data.completion import Completion, Tokenization
 # Configurations import this module, and commands them: they wait for no NumPy.
 if TYPE_CHECKING:
     from gde.data.activations import TokenSequence
+    from gde.parts.probe import Tokenize
 
-Tokenize = Callable[[str], Tokenization]
-"""As `gde.parts.language_model.WhiteBox.tokenize`."""
 EVENTS = ("before", "agent", "goal", "move", "last", "after")
 """In their order: before the reasoning, the first mention of agent, goal and move, the last
 step of a path, and after the reasoning.
 """
 PREFIX = "course-"
 """Before the name of an event in that of its position."""
+FORMS: Mapping[str, str] = {
+    "agent": r"\bA (\d+,\d+)",
+    "goal": r"\bG (\d+,\d+)",
+    "move": r"\bpath \d+,\d+ (\d+,\d+)",
+    "last": r"\bpath \d+,\d+ \d+,\d+(?: (\d+,\d+))+",
+    "after": "",
+}
+"""The patterns of nano's form."""
 TRUNCATED = "the text is truncated"
 NOT_SAID = "its pattern is not in the text"
 NO_PATTERN = "it has no pattern"
@@ -57,7 +64,7 @@ def find_events(
     completion: Completion,
     sequence: "TokenSequence",
     patterns: Mapping[str, str],
-    tokenize: Tokenize,
+    tokenize: "Tokenize",
 ) -> Found:
     """Find the events of an answer in its tokens.
 

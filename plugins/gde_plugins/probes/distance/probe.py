@@ -16,7 +16,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_ratio
-from gde.parts.probe import Readout
+from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Bools, Doubles, Floats, Worlds
 from gde_plugins.probes.config import DistanceConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -87,6 +87,10 @@ class DistanceProbe:
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return self.config.capture(model)
+
+    @property
+    def marks(self) -> Marks | None:
+        return self.config.course.marks
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T, 3) steps to the goal by the shortest way, and the predictors of `BESIDE`,

@@ -11,7 +11,7 @@ from gde.data.completion import ModelInfo
 from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
-from gde.parts.probe import Readout
+from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Codes, Doubles, Floats
 from gde_plugins.probes.config import CogmapConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -126,6 +126,10 @@ class CogmapProbe:
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return self.config.capture(model)
+
+    @property
+    def marks(self) -> Marks | None:
+        return self.config.course.marks
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T, size, size) index into the classes of the true map in every turn.

@@ -17,7 +17,7 @@ from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.parts.probe import Readout
+from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Codes, Doubles, Floats, Indices
 from gde_plugins.probes.config import PlanConfig
 from gde_plugins.probes.fitting.one_thread import one_thread
@@ -76,6 +76,10 @@ class PlanProbe:
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         return self.config.capture(model)
+
+    @property
+    def marks(self) -> Marks | None:
+        return self.config.course.marks
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T, H) the actions taken from each turn on, in the order of the admissible
