@@ -21,7 +21,7 @@ from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves, view_of
 from gde.reporting.finding import main_report
-from gde.reporting.wording import labels_text, number, plural, quantity
+from gde.reporting.wording import POSITIONS, labels_text, number, plural, quantity
 from gde_plugins.pages.figures.pictures import (
     MARKS,
     Keys,
@@ -90,13 +90,18 @@ class Films:
     """The worst, the middle and the best film that is drawn."""
 
 
+ByTurn = Mapping[tuple[str, int], NDArray[np.float32]]
+"""(episode key, turn index) to (size, size, C) probabilities."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class DecodedMaps:
     """The maps that the report's probe decoded; empty where it decodes none."""
 
     classes: tuple[str, ...] = ()
-    by_turn: Mapping[tuple[str, int], NDArray[np.float32]] = field(default_factory=dict)
-    """(episode key, turn index) to (size, size, C) probabilities."""
+    by_turn: ByTurn = field(default_factory=dict)
+    moments: Mapping[str, ByTurn] = field(default_factory=dict)
+    """The same by position, if the probe reads several, e.g. the events of a reasoning."""
 
 
 def films(
@@ -110,7 +115,7 @@ def films(
         room: characters of all episodes before packing. Later episodes are left out.
     """
     n_episodes = n_episodes or len(shown.trajectories)
-    maps = _decoded_maps(main_report(shown.probe_reports))
+    maps = _decoded_maps(shown.probe_reports)
     keys: dict[str, str] = {}
     played = (
         film_of(trajectory, keys, maps, shown.remarks)
@@ -237,12 +242,22 @@ def spread(evidence: Evidence, most: int = MOST) -> Evidence:
     return replace(evidence, trajectories=evidence.trajectories[::step])
 
 
-def _decoded_maps(report: ProbeReport | None) -> DecodedMaps:
+def _decoded_maps(reports: Sequence[ProbeReport]) -> DecodedMaps:
+    report = main_report(reports)
     # Only (rows, height, width, classes) is a map. Other probes decode numbers.
     if report is None or report.decoded.shape[3:] != (len(report.classes),):
         return DecodedMaps()
-    by_turn = dict(zip(report.rows, report.decoded, strict=True))
-    return DecodedMaps(classes=report.classes, by_turn=by_turn)
+    moments: dict[str, ByTurn] = {}
+    for each in reports:
+        position = each.fit.position
+        if each.rows and each.fit == replace(report.fit, position=position):
+            by_turn = dict(zip(each.rows, each.decoded, strict=True))
+            moments[POSITIONS.get(position, position)] = by_turn
+    return DecodedMaps(
+        classes=report.classes,
+        by_turn=dict(zip(report.rows, report.decoded, strict=True)),
+        moments=moments if len(moments) > 1 else {},
+    )
 
 
 def film_of(
@@ -297,7 +312,7 @@ def film_of(
 
 def _frame(
     trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """A turn, without empty fields.
 
     Pictures are markup made by this package; the player shows all else as text.
@@ -408,7 +423,7 @@ def _prompt(turn: Turn) -> str:
 
 def _pictures(
     trajectory: Trajectory, turn: Turn, maps: DecodedMaps, keys: dict[str, str]
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """The pictures of a turn with their notes, or the text that stands for them."""
     if not turn.state:
         return {}
@@ -433,13 +448,13 @@ def _maps_drawn(
     maps: DecodedMaps,
     decoded: NDArray[np.float32] | None,
     keys: dict[str, str],
-) -> dict[str, str]:
+) -> dict[str, Any]:
     # Actions that move nothing, e.g. picking up a key, have no arrow.
     known = moves(trajectory.world)
     optimal = [known[action] for action in turn.optimal or () if action in known]
     taken = known.get(turn.decision.action or "")
 
-    pictures = {"truth": true_picture(shown, optimal, taken)}
+    pictures: dict[str, Any] = {"truth": true_picture(shown, optimal, taken)}
     # A shape shows what the note says.
     noted = [thing for thing in shown.things if thing.note and not thing.shape]
     notes = [f"{thing.name}: {thing.note}" for thing in noted]
@@ -453,6 +468,7 @@ def _maps_drawn(
     elif decoded is not None:
         pictures["decoded"] = decoded_picture(decoded, shown)
         pictures["decoded_note"] = _errors(shown, decoded)
+        pictures["moments"] = _moments(shown, maps, (str(trajectory.key), turn.index))
     elif maps.by_turn:
         pictures["decoded_note"] = "No decoded map: the probe was fitted on this turn."
 
@@ -460,6 +476,21 @@ def _maps_drawn(
     for meaning, picture in legend(shown, optimal, taken, decoded).items():
         keys.setdefault(meaning, picture)
     return pictures
+
+
+def _moments(
+    shown: CellMap, maps: DecodedMaps, key: tuple[str, int]
+) -> list[dict[str, str]]:
+    """The maps of a turn, one for each position, in their order."""
+    return [
+        {
+            "at": at,
+            "decoded": decoded_picture(by_turn[key], shown),
+            "note": _errors(shown, by_turn[key]),
+        }
+        for at, by_turn in maps.moments.items()
+        if key in by_turn
+    ]
 
 
 def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:

@@ -14,6 +14,7 @@
   const decoded = (one) => one.marks.includes("decoded");
   let film = long.find(decoded) || films.find(decoded) || long[0] || films[0];
   let at = 0;
+  let moment = "";
 
   const write = (name, text) => { const node = part(name); node.textContent = text || ""; node.hidden = !text; };
   const draw = (name, picture, note, words) => {
@@ -50,6 +51,22 @@
     part("slider").disabled = film.turns.length < 2;
   }
 
+  /* The map decoded at one of several places in the answer; the place stays from turn to turn. */
+  function moments(turn) {
+    const several = turn.moments || [];
+    const chosen = several.find((one) => one.at === moment) || several[0] || { decoded: turn.decoded, note: turn.decoded_note };
+    draw("decoded", chosen.decoded, chosen.note, turn.decoded_drawn);
+    part("moments").replaceChildren(...several.map((one) => {
+      const step = document.createElement("button");
+      step.type = "button";
+      step.textContent = one.at;
+      step.setAttribute("aria-current", one === chosen);
+      step.addEventListener("click", () => { moment = one.at; moments(turn); });
+      return step;
+    }));
+    part("moments").hidden = !several.length;
+  }
+
   function show(index) {
     at = Math.max(0, Math.min(index, film.turns.length - 1));
     const turn = film.turns[at];
@@ -63,7 +80,7 @@
     write("odds", turn.odds && `Probabilities: ${turn.odds}`);
     write("facts", turn.facts);
     draw("truth", turn.truth, turn.truth ? [turn.truth_title || "True map", turn.truth_note].filter(Boolean).join("; ") : turn.truth_title || turn.truth_note, turn.drawn);
-    draw("decoded", turn.decoded, turn.decoded_note, turn.decoded_drawn);
+    moments(turn);
     write("thought", turn.thought);
     write("said", turn.said);
     if (turn.read) {

@@ -188,3 +188,39 @@ def test_print_shows_the_worst_the_middle_and_the_best_episode(
     worst, _, best = (one.caption for one in made.stills)
     assert ": did not reach the goal" in worst
     assert ": reached the goal after" in best and best.count("turn ") == 0
+
+
+def test_maps_that_are_decoded_at_several_positions_are_told_in_their_order(
+    evidence: Evidence,
+) -> None:
+    before = next(
+        one for one in evidence.probe_reports if one.fit.control == "none" and one.rows
+    )
+    # The last map of another position is missing there.
+    goal = replace(
+        before,
+        fit=replace(before.fit, position="course-goal"),
+        rows=before.rows[:-1],
+        decoded=before.decoded[:-1, :, ::-1],
+    )
+    of_others = [
+        replace(goal, fit=replace(goal.fit, position="x", control="untrained")),
+        replace(goal, fit=replace(goal.fit, position="y", layer=goal.fit.layer + 1)),
+    ]
+    reports = (before, *of_others, goal)
+    told = {
+        (film["key"], index): frame
+        for film in unpacked(films(replace(evidence, probe_reports=reports)))
+        for index, frame in enumerate(film["turns"])
+    }
+    *several, last = [told[row] for row in before.rows]
+    for frame in several:
+        first, second = frame["moments"]
+        assert (first["at"], second["at"]) == ("before reasoning", "course-goal")
+        assert first["decoded"] == frame["decoded"] != second["decoded"]
+        assert first["note"] == frame["decoded_note"]
+    assert [one["at"] for one in last["moments"]] == ["before reasoning"]
+
+    alone = unpacked(films(replace(evidence, probe_reports=(before,))))
+    frames = [frame for film in alone for frame in film["turns"]]
+    assert not any("moments" in frame for frame in frames)
