@@ -9,6 +9,7 @@ from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.errors import GdeError, MissingExtra, UnknownName
 from gde.parts.executor import WorksElsewhere
+from gde.parts.metric import FitsModel
 from gde.request.catalogue import Catalogue
 from gde.request.check import check_alone, check_parts
 from gde.request.finding import settable
@@ -17,6 +18,7 @@ from gde.request.kinds import MODEL
 from gde.request.ready import Alone, Ready
 from gde.request.resolve import resolve, resolve_alone
 from gde.stages.context import Resources
+from gde.stages.models import Models
 from gde.stages.replaying import check_weights
 from gde.stages.rollout import list_worlds
 
@@ -140,6 +142,22 @@ def warm(ready: Ready) -> None:
                 if answering:
                     check_weights(f"{chosen.label}.weights", info, answering)
                 probe.capture(info)
+        check_models(ready, resources.models)
+
+
+def check_models(ready: Ready, models: Models) -> None:
+    """Refuse metrics that would read what their language model does not give.
+
+    Raises:
+        GdeError: a layer or a place of it that is not there.
+    """
+    for chosen in ready.metrics:
+        if isinstance(chosen.config, FitsModel):
+            name = ready.read_model(chosen)
+            info = models.get(name).info if name else None
+            # Without activations the metric says so itself.
+            if info and info.n_layers:
+                chosen.config.check_model(info)
 
 
 def _warm_judges(ready: Ready, resources: Resources) -> None:

@@ -1,4 +1,4 @@
-"""Residual-stream activations at marked tokens, and the request for them."""
+"""Activations at marked tokens, and the request for them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
+
+from gde.data.place import RESIDUAL, check_place
 
 EMBEDDING = -1
 """The layer index that stands for the input embeddings, below layer 0."""
@@ -27,23 +29,26 @@ class CaptureRequest:
     """
     positions: tuple[str, ...] = ("pre", "post")
     """Names of token positions of a completion (`Completion.positions`)."""
+    place: str = RESIDUAL
+    """Place of the layers (`gde.data.place`); the input embeddings have `residual` alone."""
+
+    def __post_init__(self) -> None:
+        check_place(self.place)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Intervention:
-    """One change of the residual stream at the output of a layer.
+    """One change of the activations at a place of a layer.
 
     It applies to marked tokens. Equal changes are equal objects.
 
-    Interventions at one layer are made in their order. The effect of a change at a
+    Interventions at one place are made in their order. The effect of a change at a
     token reaches deeper layers of that token and, by attention, the tokens after it:
     the answer sees a changed prompt.
     """
 
     layer: int
-    """A decoder layer counted from 0, changed at its output; EMBEDDING for the input
-    embeddings.
-    """
+    """A decoder layer counted from 0; EMBEDDING for the input embeddings."""
     position: str
     """A position of the prompt (`Completion.positions`) or of the request; in a replay any
     position of the sequence.
@@ -53,8 +58,12 @@ class Intervention:
     direction.
     """
     vector: NDArray[np.float32]
-    """(width,) for all tokens of the position, or (tokens of the position, width). A
-    read-only copy is kept.
+    """(width,) for all tokens of the position, or (tokens of the position, width), as wide
+    as the place. A read-only copy is kept.
+    """
+    place: str = RESIDUAL
+    """Place of the layer: `residual`, at its output, `attention`, `mlp` or `head:N`
+    (`gde.data.place`).
     """
 
     def __post_init__(self) -> None:
@@ -63,6 +72,7 @@ class Intervention:
         vector.flags.writeable = False
         object.__setattr__(self, "vector", vector)
 
+        check_place(self.place)
         if self.kind not in KINDS:
             raise ValueError(
                 f"an intervention must be one of {', '.join(KINDS)}, got {self.kind!r}"
@@ -85,6 +95,8 @@ class Intervention:
     def identity(self) -> str:
         """Equal for equal changes; every entry of the vector counts."""
         place = f"{self.layer} {self.position!r} {self.kind} {self.vector.shape} "
+        if self.place != RESIDUAL:
+            place = f"{self.place} {place}"
         # A fixed byte order gives the same identity on every machine.
         entries = self.vector.astype("<f4").tobytes()
         return sha256(place.encode() + entries).hexdigest()
@@ -127,7 +139,7 @@ class TokenSequence:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationRecord:
-    """The activations of one sequence in the residual stream."""
+    """The activations of one sequence at the requested place."""
 
     values: Mapping[tuple[int, str], NDArray[np.float32]]
     """(layer, position) to a read-only (tokens of the position, width) array.

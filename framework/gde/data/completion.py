@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Ge
 
+from gde.data.place import HEAD, RESIDUAL, head_of
+from gde.errors import GdeError
+
 # Configurations import this module: NumPy, which activations are made of, would double
 # the time of `gde --help`.
 if TYPE_CHECKING:
@@ -229,9 +232,31 @@ class ModelInfo:
     """Decoder layers; 0 where the model gives no activations."""
     width: int = 0
     """Size of the residual stream."""
+    n_heads: int = 0
+    """Attention heads of every layer; 0 where the residual stream alone is given."""
+    head_width: int = 0
+    """Size of what one head gives."""
     notice: str = ""
     """What every report made with this model must show; empty for none. The words before
     its first colon are told beside the finding: "Toy model: ...".
     """
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the weights and the software, e.g. {"weights": SHA-256}."""
+
+    def width_at(self, place: str) -> int:
+        """The width of activations at a place of a layer (`gde.data.place`).
+
+        Raises:
+            GdeError: the layers have no such place.
+        """
+        if place == RESIDUAL:
+            return self.width
+        if not self.n_heads:
+            raise GdeError(f"place: {self.name} gives {RESIDUAL} alone, got {place!r}")
+        head = head_of(place)
+        if head is None:
+            return self.width
+        if head >= self.n_heads:
+            last = f"{HEAD}{self.n_heads - 1}"
+            raise GdeError(f"place: {self.name} has {HEAD}0 to {last}, got {place!r}")
+        return self.head_width

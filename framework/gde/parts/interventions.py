@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gde.data.activations import EMBEDDING, Intervention
 from gde.data.completion import ChatRequest, ModelInfo
+from gde.data.place import RESIDUAL
 from gde.errors import GdeError
 
 
@@ -74,7 +75,8 @@ def check_interventions(
         model: the model, whose layers and width they must fit.
 
     Raises:
-        GdeError: a layer or a position is missing, or a vector has the wrong shape.
+        GdeError: a layer, place or position is missing, or a vector has the wrong
+            shape.
     """
     for each in interventions:
         problem = _problem(each, positions, model)
@@ -93,9 +95,15 @@ def _problem(
         return f"wanted a layer from {EMBEDDING} (embeddings) to {model.n_layers - 1}"
     if not places:
         return f"wanted a position of the tokens that are there: {', '.join(sorted(positions)) or 'none'}"
+    if each.layer == EMBEDDING and each.place != RESIDUAL:
+        return f"wanted the place {RESIDUAL} of the embeddings, got {each.place!r}"
+    try:
+        width = model.width_at(each.place)
+    except GdeError as error:
+        return str(error)
     vector = each.vector
-    if vector.shape[-1] != model.width:
-        return f"wanted a vector of width {model.width}, got {vector.shape[-1]}"
+    if vector.shape[-1] != width:
+        return f"wanted a vector of width {width}, got {vector.shape[-1]}"
     if vector.ndim == 2 and len(vector) != len(places):
         return (
             f"wanted one vector, or {len(places)} for as many tokens, got {len(vector)}"

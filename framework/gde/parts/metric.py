@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from gde.data.completion import ModelInfo
 from gde.data.evidence import Evidence
 from gde.data.measure import Measures
 from gde.data.result import Measurement, with_unit
@@ -44,6 +45,20 @@ class Declared:
         if not all(isinstance(one, Measurement) for one in listed):
             raise GdeError(f"wanted a list of gde.Measurement, got {found!r}")
         return [with_unit(one, self.measures[one.name]) for one in listed]
+
+
+@runtime_checkable
+class FitsModel(Protocol):
+    """The configuration of a metric that reads or changes activations."""
+
+    def check_model(self, model: ModelInfo) -> None:
+        """Refuse a model that lacks what the metric would read or change.
+
+        Called before a run, or before the metric is added to one.
+
+        Raises:
+            GdeError: it does.
+        """
 
 
 @runtime_checkable

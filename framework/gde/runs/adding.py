@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from gde.before.preparing import check_models
 from gde.data.how import How
 from gde.data.plan import Choice, Plan
 from gde.data.result import Result
@@ -62,6 +63,8 @@ def rescore(
     ready = _with(own, how, catalogue, "metrics", metrics)
     with _opened(folder, ready, watch) as run:
         earlier = _earlier(run, needed=bool(metrics))
+        if metrics:
+            check_models(ready, run.resources.models)
         asked = [chosen.label for chosen in ready.metrics] if metrics else ()
         result = conclude(run, earlier, _as_before(run), asked)
         _add(run, "metrics", metrics)

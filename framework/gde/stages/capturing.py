@@ -13,7 +13,9 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
+from gde.data.place import RESIDUAL
 from gde.data.trajectory import Trajectory
+from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
 from gde.stages.marking import Marking
 from gde.store.activations import ActivationStore, Place, Row
@@ -53,10 +55,16 @@ def add(
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
-    """One request for everything that several ask for."""
+    """One request for everything that several ask for.
+
+    Raises:
+        GdeError: one asks for another place than the residual stream, which runs keep.
+    """
     layers: set[int] = set()
     positions: set[str] = set()
     for request in requests:
+        if request.place != RESIDUAL:
+            raise GdeError(f"a probe reads {RESIDUAL} alone, got {request.place!r}")
         layers.update(request.layers)
         positions.update(request.positions)
     return CaptureRequest(

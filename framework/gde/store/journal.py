@@ -289,7 +289,7 @@ class Journal(Database):
             completion: the answer, with its request.
             day: of the answer, e.g. "2026-11-23"; empty where it is not known.
         """
-        query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(6)})"
+        query = f"INSERT OR IGNORE INTO interventions VALUES ({_places(7)})"
         statements: list[Statement] = [
             (query, rows.intervention_row(each)) for each in completion.interventions
         ]

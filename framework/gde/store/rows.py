@@ -127,6 +127,7 @@ def intervention_row(each: Intervention) -> tuple[Any, ...]:
         each.layer,
         each.position,
         each.kind,
+        each.place,
         to_json(vector.shape),
         vector.tobytes(),
     )
@@ -137,7 +138,11 @@ def read_intervention(row: Row) -> Intervention:
     """The intervention in a row of `interventions`."""
     vector = np.frombuffer(row["vector"], dtype="<f4").reshape(json.loads(row["shape"]))
     return Intervention(
-        layer=row["layer"], position=row["position"], kind=row["kind"], vector=vector
+        layer=row["layer"],
+        position=row["position"],
+        kind=row["kind"],
+        place=row["place"],
+        vector=vector,
     )
 
 

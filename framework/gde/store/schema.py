@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 
-VERSION = 16
+VERSION = 17
 """Grows with every change that an older reader would misread."""
 
 TABLES = """
@@ -94,6 +94,7 @@ CREATE TABLE interventions (    -- each once, however many calls it was made in
     layer INTEGER NOT NULL,     -- from 0; -1 for the input embeddings
     position TEXT NOT NULL,     -- of the prompt
     kind TEXT NOT NULL,         -- add, replace, project_out
+    place TEXT NOT NULL,        -- of the layer: residual, attention, mlp, head:N
     shape TEXT NOT NULL,        -- (width), or (tokens, width)
     vector BLOB NOT NULL        -- little-endian float32
 ) STRICT;

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from gde.data.activations import (
     TokenSequence,
 )
 from gde.data.completion import ChatRequest, Completion, ModelInfo
+from gde.data.place import ATTENTION, HEAD, MLP, RESIDUAL
 from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel, WhiteBox
 from gde.seeding import generator
@@ -118,19 +120,29 @@ def check_steered_replays(
         with promise_raises(
             GdeError, "a model that refuses interventions must refuse them in a replay"
         ):
-            _streams(model, _changed(sequence, _change(0, np.zeros(info.width))))
+            harmless = _change(0, np.zeros(info.width))
+            _streams(model, _changed(sequence, harmless), RESIDUAL)
         return
 
-    clean = _streams(model, sequence)
-    for layer in {EMBEDDING, 0, info.n_layers - 1}:
-        for kind in KINDS:
-            _check_replay(model, sequence, clean, layer, kind)
+    stream = _streams(model, sequence, RESIDUAL)
+    for layer, kind in product({EMBEDDING, 0, info.n_layers - 1}, KINDS):
+        _check_replay(model, sequence, stream, layer, kind)
+    for place in _places(info):
+        clean = _streams(model, sequence, place)
+        promise(
+            not any(np.array_equal(clean[at], stream[at]) for at in clean),
+            f"what is read at {place} must not be the residual stream",
+        )
+        # What a head gives along one direction may be too little to be seen above.
+        kinds = [kind for kind in KINDS if kind != "project_out"]
+        for layer, kind in product({0, info.n_layers - 1}, kinds):
+            _check_replay(model, sequence, clean, layer, kind, place)
 
     for what, misfit in _misfits(info):
         with promise_raises(
             GdeError, f"capture must raise GdeError for an intervention at {what}"
         ):
-            _streams(model, _changed(sequence, misfit))
+            _streams(model, _changed(sequence, misfit), RESIDUAL)
 
 
 def takes_interventions(model: LanguageModel, request: ChatRequest) -> bool:
@@ -163,12 +175,14 @@ def _check_replay(
     clean: dict[int, Stream],
     layer: int,
     kind: InterventionKind,
+    place: str = RESIDUAL,
 ) -> None:
     """Replay one intervention that is larger than any activation at the layer."""
     size = max(1.0, float(np.abs(clean[layer]).max()))
-    change = _change(layer, _vector(model.info, 10 * size), kind)
+    vector = _vector(model.info, 10 * size)[: model.info.width_at(place)]
+    change = replace(_change(layer, vector, kind), place=place)
     where = f"{kind!r} at layer {layer}"
-    changed = _streams(model, _changed(sequence, change))
+    changed = _streams(model, _changed(sequence, change), place)
     promise(
         _close(changed[layer], change.applied(clean[layer])),
         f"{where}: activations of the layer must be changed as Intervention.applied does",
@@ -186,8 +200,8 @@ def _check_replay(
         marked = replace(
             sequence, positions={**sequence.positions, "before": (before,)}
         )
-        untouched = _streams(model, marked, "before")
-        earlier = _streams(model, _changed(marked, change), "before")
+        untouched = _streams(model, marked, place, "before")
+        earlier = _streams(model, _changed(marked, change), place, "before")
         same = all(_close(stream, untouched[at]) for at, stream in earlier.items())
         promise(same, f"{where}: must not change tokens before the position")
 
@@ -198,6 +212,8 @@ def _misfits(info: ModelInfo) -> Iterator[tuple[str, Intervention]]:
     missing = info.n_layers
     yield f"layer {missing}, which is not there", replace(change, layer=missing)
     yield "a position that is not there", replace(change, position="nowhere")
+    head = f"{HEAD}{info.n_heads}"
+    yield "a place that is not there", replace(change, place=head)
     yield "a vector that is too wide", _change(0, np.ones(info.width + 1))
 
 
@@ -222,17 +238,22 @@ def _changed(sequence: TokenSequence, change: Intervention) -> TokenSequence:
     return replace(sequence, interventions=(change,))
 
 
-def _request(info: ModelInfo, position: str = POSITION) -> CaptureRequest:
-    return CaptureRequest(
-        layers=(EMBEDDING, *range(info.n_layers)), positions=(position,)
-    )
+def _places(info: ModelInfo) -> tuple[str, ...]:
+    """The places of a layer beside the residual stream."""
+    if not info.n_heads:
+        return ()
+    return (ATTENTION, MLP, f"{HEAD}0", f"{HEAD}{info.n_heads - 1}")
 
 
 def _streams(
-    model: WhiteBox, sequence: TokenSequence, position: str = POSITION
+    model: WhiteBox, sequence: TokenSequence, place: str, position: str = POSITION
 ) -> dict[int, Stream]:
-    """Layer to the (tokens, width) activations at the position."""
-    (record,) = model.capture([sequence], _request(model.info, position))
+    """Layer to the (tokens, width) activations at the place and position."""
+    layers = tuple(range(model.info.n_layers))
+    if place == RESIDUAL:
+        layers = (EMBEDDING, *layers)
+    request = CaptureRequest(layers=layers, positions=(position,), place=place)
+    (record,) = model.capture([sequence], request)
     return {layer: values for (layer, _), values in record.values.items()}
 
 

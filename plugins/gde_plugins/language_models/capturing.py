@@ -1,4 +1,4 @@
-"""Reading the residual stream by replay: a forward pass over stored tokens.
+"""Reading activations by replay: a forward pass over stored tokens.
 
 Only the requested activations are kept. The same pass gives the log-probabilities of
 scored tokens.
@@ -21,12 +21,13 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
+from gde.data.place import RESIDUAL
 from gde.errors import GdeError
+from gde_plugins.language_models.places import At, decoder_layers
 from gde_plugins.language_models.residual_stream import (
     Change,
     Visit,
     changing,
-    decoder_layers,
     visiting,
 )
 
@@ -87,11 +88,11 @@ class Reader:
         Raises:
             GdeError: a layer that the model does not have.
         """
-        layers = decoder_layers(self._model)
+        n_layers = len(decoder_layers(self._model))
         for layer in request.layers:
-            if not EMBEDDING <= layer < len(layers):
+            if not EMBEDDING <= layer < n_layers:
                 raise GdeError(
-                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {len(layers) - 1}, got {layer}"
+                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
                 )
 
         prefixes = [_prefix(sequence, request) for sequence in sequences]
@@ -105,7 +106,7 @@ class Reader:
         records = dict.fromkeys(prefixes, ActivationRecord(values={}))
         for start in range(0, len(todo), size):
             batch = todo[start : start + size]
-            captured = _capture_batch(self._model, layers, batch, request.layers)
+            captured = _capture_batch(self._model, batch, request)
             records.update(zip(batch, captured, strict=True))
         return [records[prefix] for prefix in prefixes]
 
@@ -136,20 +137,22 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
 
 
 def _capture_batch(
-    model: Any, layers: Sequence[Any], batch: Sequence[_Prefix], wanted: Sequence[int]
+    model: Any, batch: Sequence[_Prefix], request: CaptureRequest
 ) -> list[ActivationRecord]:
-    """Return the activations of a batch of prefixes at the requested layers."""
+    """Return the activations of a batch of prefixes at the requested places."""
     ids = torch.zeros(len(batch), max(len(each.tokens) for each in batch)).long()
     for row, prefix in enumerate(batch):
         ids[row, : len(prefix.tokens)] = torch.tensor(prefix.tokens)
 
-    # Interventions come first, so that what is read at a layer is read after them.
+    # Interventions come first, so that what is read at a place is read after them.
     records: list[dict[tuple[int, str], Stream]] = [{} for _ in batch]
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
-    reading = visiting(layers, _readers(batch, wanted, records))
+    reading = visiting(model, _readers(batch, request, records))
+    scored = batch[0].scored
+    ending = visiting(model, {} if scored else {(max(request.layers), RESIDUAL): _end})
     scores = _Scores()
-    with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
-        if scored := batch[0].scored:
+    with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading, ending:
+        if scored:
             scores = _score(model, ids.to(model.device), scored)
         else:
             model.get_decoder()(input_ids=ids.to(model.device), use_cache=False)
@@ -174,11 +177,10 @@ def _score(model: Any, ids: Tensor, scored: int) -> _Scores:
 
 def _readers(
     batch: Sequence[_Prefix],
-    wanted: Sequence[int],
+    request: CaptureRequest,
     records: Sequence[dict[tuple[int, str], Stream]],
-) -> Mapping[int, Visit]:
-    """Make visitors that record, and end a pass without scores at the deepest layer."""
-    ends = not any(prefix.scored for prefix in batch)
+) -> Mapping[At, Visit]:
+    """Make visitors that record."""
 
     def at(layer: int) -> Visit:
         def keep(stream: Tensor) -> None:
@@ -187,9 +189,11 @@ def _readers(
                     read = stream[row, list(places)].to(torch.float32).cpu().numpy()
                     read.setflags(write=False)
                     records[row][layer, position] = read
-            if ends and layer == max(wanted):
-                raise _DeepEnoughError
 
         return keep
 
-    return {layer: at(layer) for layer in wanted}
+    return {(layer, request.place): at(layer) for layer in request.layers}
+
+
+def _end(_: Tensor) -> None:
+    raise _DeepEnoughError

@@ -1,22 +1,23 @@
-"""Reading and changing the residual stream of a model, by hooks at its layers."""
+"""Reading and changing the activations of a model, by hooks at the places of its layers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import ModuleList
 
-from gde.data.activations import EMBEDDING, Intervention
+from gde.data.activations import Intervention
 from gde.errors import GdeError
+from gde_plugins.language_models.places import At, site_of
 
 Visit = Callable[[Tensor], Tensor | None]
-"""Sees the stream (B, T, width) at the output of a layer; gives another to go on with,
-or None to leave it.
+"""Sees the activations (B, T, width) at a place; gives others to go on with, or None to
+leave them.
 """
 
 
@@ -39,59 +40,42 @@ class Change:
         return tuple(map(cls, interventions, places))
 
 
-def decoder_layers(model: Any) -> Sequence[Any]:
-    """Return the decoder layers of a model, first to last.
-
-    They are the list of as many modules as the configuration has layers, whatever its
-    name; the outermost of several.
-
-    Raises:
-        GdeError: there is none.
-    """
-    n = model.config.get_text_config().num_hidden_layers
-    found: dict[str, Any] = {}
-    for name, each in model.get_decoder().named_modules():
-        if isinstance(each, ModuleList) and len(each) == n:
-            found[name] = each
-    if not found:
-        raise GdeError(
-            f"{type(model).__name__}: found no list of {n} decoder layers, so none can be read or changed"
-        )
-    return [*found[min(found, key=lambda name: name.count("."))]]
-
-
 @contextmanager
-def visiting(layers: Sequence[Any], visits: Mapping[int, Visit]) -> Iterator[None]:
-    """Show the stream at some layers of every forward pass to visitors.
+def visiting(model: Any, visits: Mapping[At, Visit]) -> Iterator[None]:
+    """Show the activations at some places of every forward pass to visitors.
 
-    EMBEDDING is the input of the first layer. Of two visitors of a layer, the earlier
-    one is shown it first.
+    Of two visitors of a place, the earlier one is shown them first.
     """
-
-    def entering(visit: Visit) -> Callable[..., Any]:
-        def hook(_module: Any, inputs: tuple[Any, ...]) -> Any:
-            stream = visit(inputs[0])
-            return None if stream is None else (stream, *inputs[1:])
-
-        return hook
-
-    def leaving(visit: Visit) -> Callable[..., Any]:
-        def hook(_module: Any, _inputs: Any, output: Any) -> Any:
-            if not isinstance(output, tuple):
-                return visit(output)
-            stream = visit(output[0])
-            return None if stream is None else (stream, *output[1:])
-
-        return hook
-
     with ExitStack() as hooks:
-        for layer, visit in visits.items():
-            if layer == EMBEDDING:
-                hook = layers[0].register_forward_pre_hook(entering(visit))
+        for at, visit in visits.items():
+            site = site_of(model, at)
+            shown = partial(_shown, visit, site.span)
+            if site.enters:
+                hook = site.module.register_forward_pre_hook(
+                    lambda _module, inputs, shown=shown: shown(inputs)
+                )
             else:
-                hook = layers[layer].register_forward_hook(leaving(visit))
+                hook = site.module.register_forward_hook(
+                    lambda _module, _inputs, output, shown=shown: shown(output)
+                )
             hooks.callback(hook.remove)
         yield
+
+
+def _shown(visit: Visit, span: slice, passed: Any) -> Any:
+    """Show a visitor what a module is given or gives: a tensor, or a tuple with it first.
+
+    Return what goes on instead, or None.
+    """
+    whole, *others = passed if isinstance(passed, tuple) else (passed,)
+    changed = visit(whole[..., span])
+    if changed is None:
+        return None
+    if changed.shape != whole.shape:
+        rest = whole.clone()
+        rest[..., span] = changed
+        changed = rest
+    return (changed, *others) if isinstance(passed, tuple) else changed
 
 
 @contextmanager
@@ -108,24 +92,25 @@ def changing(
         offsets: tokens of padding before each row.
 
     Raises:
-        GdeError: the pass did not go through a layer that was to be changed.
+        GdeError: the pass did not go through a place that was to be changed.
     """
-    rows_at: dict[int, list[tuple[int, Change]]] = {}
+    rows_at: dict[At, list[tuple[int, Change]]] = {}
     for row, changes in enumerate(batch):
         for change in changes:
-            rows_at.setdefault(change.intervention.layer, []).append((row, change))
+            at = change.intervention.layer, change.intervention.place
+            rows_at.setdefault(at, []).append((row, change))
     if not rows_at:
         yield
         return
     passed = dict.fromkeys(rows_at, 0)
 
-    def at(layer: int) -> Visit:
+    def changer(at: At) -> Visit:
         def visit(stream: Tensor) -> Tensor:
-            begin = passed[layer]
+            begin = passed[at]
             end = begin + stream.shape[1]
-            passed[layer] = end
+            passed[at] = end
             changed = stream.clone()
-            for row, change in rows_at[layer]:
+            for row, change in rows_at[at]:
                 here = np.array(change.places) + offsets[row]
                 which = np.flatnonzero((begin <= here) & (here < end))
                 if len(which):
@@ -137,12 +122,13 @@ def changing(
 
         return visit
 
-    with visiting(decoder_layers(model), {layer: at(layer) for layer in rows_at}):
+    with visiting(model, {at: changer(at) for at in rows_at}):
         yield
-    missed = [layer for layer, tokens in passed.items() if not tokens]
+    missed = [at for at, tokens in passed.items() if not tokens]
     if missed:
+        layer, place = min(missed)
         raise GdeError(
-            f"{type(model).__name__}: an intervention was not made: no forward pass went through layer {min(missed)}"
+            f"{type(model).__name__}: an intervention was not made: no forward pass went through layer {layer}, {place}"
         )
 
 

@@ -4,16 +4,18 @@ Architectures differ in ways that no configuration tells, so each model is tried
 few tokens when it is loaded. A failure then costs a sentence instead of a run.
 """
 
+from collections.abc import Sequence
 from threading import Event
 from typing import Any
 
 import torch
 
 from gde.data.activations import EMBEDDING, CaptureRequest, TokenSequence
+from gde.data.place import ATTENTION, HEAD, MLP, RESIDUAL
 from gde.errors import GdeError
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.generation import Decoder
-from gde_plugins.language_models.residual_stream import decoder_layers
+from gde_plugins.language_models.places import decoder_layers, number_of_heads
 
 CHOOSE = "choose a model of attention layers alone, such as GPT-OSS, Llama or Qwen3"
 LONGER, SHORTER = (0, 1, 2), (1,)
@@ -48,19 +50,38 @@ def check_answers(model: Any, whose: str) -> None:
 
 def readable_layers(model: Any) -> int:
     """Return the number of layers whose output can be read; 0 if reading fails."""
-    sequence = TokenSequence(tokens=LONGER, positions={POSITION: (2,)})
     try:
         n_layers = len(decoder_layers(model))
-        layers = (EMBEDDING, *range(n_layers))
-        request = CaptureRequest(layers=layers, positions=(POSITION,))
-        (record,) = Reader(model, 1).capture([sequence], request)
+        widths = _widths(model, RESIDUAL, (EMBEDDING, *range(n_layers)))
     except Exception:
         # Such a model can still be asked: only its activations are missing.
         return 0
     width = model.config.get_text_config().hidden_size
-    shapes = {values.shape for values in record.values.values()}
-    is_whole = len(record.values) == len(layers) and shapes == {(1, width)}
-    return n_layers if is_whole else 0
+    return n_layers if widths == {width} else 0
+
+
+def readable_heads(model: Any) -> tuple[int, int]:
+    """Return the number of heads of a layer and the width of each.
+
+    Both are 0 if any of attention, MLP and heads cannot be read in all layers.
+    """
+    try:
+        n_heads = number_of_heads(model)
+        layers = range(len(decoder_layers(model)))
+        blocks = _widths(model, ATTENTION, layers) | _widths(model, MLP, layers)
+        (head,) = _widths(model, f"{HEAD}{n_heads - 1}", layers)
+    except Exception:
+        return 0, 0
+    width = model.config.get_text_config().hidden_size
+    return (n_heads, head) if blocks == {width} and head else (0, 0)
+
+
+def _widths(model: Any, place: str, layers: Sequence[int]) -> set[int]:
+    """Return the widths of the activations of one token at a place of these layers."""
+    sequence = TokenSequence(tokens=LONGER, positions={POSITION: (2,)})
+    request = CaptureRequest(layers=tuple(layers), positions=(POSITION,), place=place)
+    (record,) = Reader(model, 1).capture([sequence], request)
+    return {record.values[layer, POSITION].shape[-1] for layer in layers}
 
 
 def _line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""A model of transformers: completes conversations and gives its residual stream."""
+"""A model of transformers: completes conversations and gives its activations."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,7 +37,11 @@ from gde_plugins.language_models.loading import (
 from gde_plugins.language_models.one_in_memory import OneInMemory
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.retokenizing import Retokenizing
-from gde_plugins.language_models.support import check_answers, readable_layers
+from gde_plugins.language_models.support import (
+    check_answers,
+    readable_heads,
+    readable_layers,
+)
 
 Initial = Callable[[Any, int], Any]
 """Makes a model with random weights on the CPU from the tokenizer and a seed.
@@ -126,10 +130,13 @@ class TransformersModel:
         with memory.holding(make) as reader:
             model = reader.original
             check_answers(model, whose)
+            n_heads, head_width = readable_heads(model)
             info = ModelInfo(
                 name=whose,
                 n_layers=readable_layers(model),
                 width=model.config.get_text_config().hidden_size,
+                n_heads=n_heads,
+                head_width=head_width,
                 notice=notice,
                 versions=loaded.versions | versions_of(model),
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.how import How
+from gde.data.place import RESIDUAL, check_place
 from gde.errors import GdeError
 from gde.offers import FilePath, WeightsName
 from gde_plugins.probes.course.events import FORMS
@@ -262,7 +263,7 @@ class PlanConfig(ReadingConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class CausesConfig:
-    """Replay of a run's turns with changes to the residual stream."""
+    """Replay of a run's turns with changes to activations."""
 
     probe: str = "cogmap"
     """Name of a map probe of the run. Each of its layers is tested."""
@@ -270,6 +271,11 @@ class CausesConfig:
     """Linear variant of the probe whose weights give the directions."""
     position: Position = "pre"
     """Token position to intervene on."""
+    places: Annotated[tuple[str, ...], MinLen(1), Several()] = (RESIDUAL,)
+    """Places of each layer that patching replaces: `residual`, its output, `attention`
+    and `mlp`, what the two blocks add, or `head:N`, one attention head. Steering and
+    ablation are along a probe of the residual stream, and change it alone.
+    """
     things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
     """Things that the counterfactuals change."""
     cases: Annotated[int, Ge(2)] = 24
@@ -287,6 +293,17 @@ class CausesConfig:
 
     def __post_init__(self) -> None:
         check_pattern("causes", "reasoning", self.reasoning)
+        for place in self.places:
+            check_place(place)
+
+    def check_model(self, model: "ModelInfo") -> None:
+        """Refuse a model that lacks a place.
+
+        Raises:
+            GdeError: it does.
+        """
+        for place in self.places:
+            model.width_at(place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,8 +315,11 @@ class DirectionConfig:
     position, or (tokens, width).
     """
     layer: Annotated[tuple[Index | Depth, ...], Several()] = ("middle",)
-    """Decoder layers at whose output the stream is changed, as of the probes. Each is
-    tested by itself.
+    """Decoder layers that are changed, as of the probes. Each is tested by itself."""
+    place: str = RESIDUAL
+    """Place of the layers: `residual`, the stream at their output, `attention` or `mlp`,
+    what the two blocks add to it, or `head:N`, the attention head N, whose width the
+    vector then has.
     """
     position: str = "pre"
     """Tokens at which it is changed."""
@@ -325,6 +345,16 @@ class DirectionConfig:
         file = self.file
         if file and (file.suffix not in VECTORS or not file.is_file()):
             raise ValueError(f"file: wanted a .npy or .safetensors file, got {file}")
+        check_place(self.place)
+
+    def check_model(self, model: "ModelInfo") -> None:
+        """Refuse a model that lacks a layer or the place.
+
+        Raises:
+            GdeError: it does.
+        """
+        layers_of(self.layer, model)
+        model.width_at(self.place)
 
 
 VECTORS = (".npy", ".safetensors")

@@ -43,6 +43,8 @@ def test_one_entry_of_2880_makes_another_request(entry: int) -> None:
         {"layer": 2},
         {"position": "post"},
         {"kind": "replace"},
+        {"place": "mlp"},
+        {"place": "head:1"},
         {"vector": WIDE[None]},
         {"vector": -WIDE},
     ],
@@ -83,6 +85,9 @@ def test_what_was_asked_cannot_be_changed_afterwards() -> None:
             {"kind": "subtract"},
             "must be one of add, replace, project_out, got 'subtract'",
         ),
+        ({"place": "head:"}, "place: one of residual, .* and head:N, got 'head:'"),
+        ({"place": "head:-1"}, "got 'head:-1'"),
+        ({"place": "neuron"}, "got 'neuron'"),
         (
             {"kind": "project_out", "vector": np.zeros(4)},
             "a zero vector has no direction",

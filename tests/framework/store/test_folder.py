@@ -98,7 +98,7 @@ def test_a_journal_with_another_schema_is_refused(
 def test_the_expected_schema_is_that_of_a_new_journal() -> None:
     assert schema.mismatch(schema.VERSION, schema.expected()) == ""
     earlier = schema.mismatch(schema.VERSION - 1, schema.expected())
-    assert earlier.startswith("written by an earlier gde (schema 15, here 16): use")
+    assert earlier.startswith("written by an earlier gde (schema 16, here 17): use")
 
 
 def test_reading_changes_nothing_in_the_folder(run: Path) -> None:

@@ -19,9 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gde import Completion, Decision, Observation, RunFailed, State, Trajectory
+from gde.data.activations import Intervention
 from gde.data.completion import Message
 from gde.data.trajectory import Ending, EpisodeKey
 from gde.errors import RunFolderError
+from gde.store import rows, schema
 from gde.store.copying import DistantJournal, copied
 from gde.store.database import Statement
 from gde.store.journal import TURNS_AT_ONCE, Journal
@@ -454,3 +456,13 @@ def test_a_failure_is_told_once_and_without_secrets(
     journal.tell_failure("episode 3", "another", "")
     assert caplog.messages == ["episode 0: refused ***", "episode 3: another"]
     assert {one.name.partition(".")[0] for one in caplog.records} == {"gde"}
+
+
+@pytest.mark.parametrize("place", ["residual", "head:7"])
+def test_a_change_is_read_again_as_it_was_made(place: str) -> None:
+    change = Intervention(
+        layer=3, position="pre", kind="add", vector=np.ones((2, 4)), place=place
+    )
+    columns = schema.tables()["interventions"].columns
+    row = dict(zip(columns, rows.intervention_row(change), strict=True))
+    assert rows.read_intervention(row) == change  # type: ignore[arg-type]

@@ -165,6 +165,19 @@ class AnyWidth(Lenient):
         return each.vector.shape[-1] == self.width
 
 
+class AnyPlace(Lenient):
+    def fits(self, each: Intervention) -> bool:
+        return each.place == "residual"
+
+
+class HasNoHeads(PlantedModel):
+    """Gives its residual stream for everything."""
+
+    @property
+    def info(self) -> ModelInfo:
+        return replace(super().info, n_heads=1, head_width=self.width)
+
+
 class IgnoresPrefills(PlantedModel):
     async def complete(self, request: ChatRequest) -> Completion:
         return await super().complete(replace(request, prefill=()))
@@ -202,6 +215,7 @@ BROKEN_MODELS = [
     (GoesOnOtherwise, "given its own first tokens must be the same"),
     (AnyDepth, "must raise GdeError for an intervention at layer 2"),
     (AnyPosition, "must raise GdeError for an intervention at a position"),
+    (AnyPlace, "must raise GdeError for an intervention at a place that is not there"),
     (AnyWidth, "must raise GdeError for an intervention at a vector that is too wide"),
 ]
 
@@ -606,6 +620,7 @@ BROKEN_BOXES = [
     (ChangesBelow, "must not change layers below"),
     (MixesInterventions, "same activations in any batch"),
     (RefusesToAnswerAlone, "must refuse them in a replay"),
+    (HasNoHeads, "read at attention must not be the residual stream"),
     (
         ReplaysAtAnyPosition,
         "capture must raise GdeError for an intervention at a position",

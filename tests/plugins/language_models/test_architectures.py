@@ -16,7 +16,8 @@ from gde.data.activations import EMBEDDING, CaptureRequest, Intervention, TokenS
 from gde.errors import GdeError
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.generation import Decoder
-from gde_plugins.language_models.residual_stream import Change, decoder_layers
+from gde_plugins.language_models.places import decoder_layers
+from gde_plugins.language_models.residual_stream import Change
 
 RELATIVE = 1e-5
 VOCABULARY, WIDTH, DEPTH = 40, 32, 3

@@ -26,7 +26,7 @@ from gde.data.activations import (
 from gde.data.completion import ChatRequest, Completion, Message, Sampling
 from gde.errors import GdeError
 from gde.testing import check_white_box
-from gde_plugins.language_models import generation, residual_stream
+from gde_plugins.language_models import generation, places
 from gde_plugins.language_models.generation import Decoder, Reading
 from gde_plugins.language_models.nano import NOTICES, folder
 from gde_plugins.language_models.residual_stream import Change
@@ -404,7 +404,7 @@ def test_an_intervention_that_no_pass_goes_through_is_an_error(
 ) -> None:
     model = models["llama"]
     elsewhere = [torch.nn.Identity() for _ in range(model.info.n_layers)]
-    monkeypatch.setattr(residual_stream, "decoder_layers", lambda _: elsewhere)
+    monkeypatch.setattr(places, "decoder_layers", lambda _: elsewhere)
     with pytest.raises(
         GdeError,
         match="an intervention was not made: no forward pass went through layer 1",

@@ -16,6 +16,7 @@ from gde.data.activations import (
     EMBEDDING,
     ActivationRecord,
     CaptureRequest,
+    Intervention,
     TokenSequence,
 )
 from gde.data.completion import ChatRequest, Completion, ModelInfo
@@ -144,6 +145,67 @@ class Unreadable(Walker):
         ]
 
 
+class TwoHeads(PlantedModel):
+    """Takes the halves of its stream for heads, and the whole for the output of its
+    blocks.
+    """
+
+    @property
+    def info(self) -> ModelInfo:
+        return replace(super().info, n_heads=2, head_width=self.width // 2)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        moved = self._in_stream(request.interventions)
+        return await super().complete(replace(request, interventions=moved))
+
+    def capture(
+        self, sequences: Sequence[TokenSequence], request: CaptureRequest
+    ) -> list[ActivationRecord]:
+        moved = [
+            replace(each, interventions=self._in_stream(each.interventions))
+            for each in sequences
+        ]
+        return [
+            replace(
+                record,
+                values={
+                    at: values[:, self._span(request.place)]
+                    for at, values in record.values.items()
+                },
+            )
+            for record in super().capture(moved, replace(request, place="residual"))
+        ]
+
+    def _span(self, place: str) -> slice:
+        if not place.startswith("head:"):
+            return slice(None)
+        first = int(place.removeprefix("head:")) * self.width // 2
+        return slice(first, first + self.width // 2)
+
+    def _in_stream(
+        self, interventions: Sequence[Intervention]
+    ) -> tuple[Intervention, ...]:
+        """The same changes as ones of the stream."""
+        moved: list[Intervention] = []
+        for each in interventions:
+            span = self._span(each.place)
+            wide = np.zeros((*each.vector.shape[:-1], self.width), np.float32)
+            wide[..., span] = each.vector
+            stream = replace(each, vector=wide, place="residual")
+            if each.kind == "replace" and each.place.startswith("head:"):
+                axes = np.eye(self.width, dtype=np.float32)[span]
+                moved += [
+                    replace(stream, kind="project_out", vector=axis) for axis in axes
+                ]
+                stream = replace(stream, kind="add")
+            moved.append(stream)
+        return tuple(moved)
+
+
+class WalkerWithHeads(TwoHeads, Walker):
+    """Walks."""
+
+
 @hookimpl
 def gde_language_models() -> Sequence[AnyOffer]:
     """walker, and models that cannot be read."""
@@ -173,6 +235,20 @@ def gde_language_models() -> Sequence[AnyOffer]:
             summary="the walker behind a server with another template",
             config=NoConfig,
             make=lambda _, __: Served(late=True),
+        ),
+        ModelOffer(
+            name="walker-with-heads",
+            summary="the walker, whose stream is two heads side by side",
+            config=NoConfig,
+            make=lambda _, __: WalkerWithHeads(),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+        ),
+        ModelOffer(
+            name="two-heads",
+            summary="the planted model, whose stream is two heads side by side",
+            config=NoConfig,
+            make=lambda _, __: TwoHeads(),
+            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
         ),
         ModelOffer(
             name="walker",

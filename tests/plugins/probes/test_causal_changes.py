@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gde.data.completion import ChatRequest, Message
+from gde.data.place import RESIDUAL
 from gde_plugins.probes.causes.cases import Case, Change
 from gde_plugins.probes.causes.changes import (
     Trial,
@@ -30,6 +31,7 @@ DOSES = (0.5, 1.0, 2.0)
 SEED = 1
 """One with which some margins of four trials are above 0 and some below."""
 RNG = np.random.default_rng()
+PLACES = ("mlp", "head:1")
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +88,7 @@ def trial(number: int, layers: list[Layer]) -> Trial:
         counterfactual=counterfactual,
         counterfactual_request=replace(request, messages=()),
         plain=plain,
-        patched={one.index: drawn(TOKENS, WIDTH) for one in layers},
+        patched={(one.index, RESIDUAL): drawn(TOKENS, WIDTH) for one in layers},
     )
 
 
@@ -212,7 +214,7 @@ def test_turns_whose_row_or_column_has_few_prompts_have_no_difference_of_means()
 def test_the_control_of_the_counterfactual_prompt_is_the_own_prompt() -> None:
     one = layer(2)
     trials = [trial(number, [one]) for number in range(N)]
-    *_, counterfactual, own = patching([one], trials, "goal")
+    *_, counterfactual, own = patching([one], trials, "goal", [RESIDUAL])
     assert (own.name, own.control) == (counterfactual.name, "own prompt")
     assert own.instead == tuple(each.case.request for each in trials)
     assert not own.interventions
@@ -309,11 +311,35 @@ def test_patching_brings_the_own_counterfactual_and_its_control_that_of_another(
 ):
     one = layer(2)
     trials = [trial(number, [one]) for number in range(N)]
-    own, control, *_ = patching([one], trials, "goal")
-    brought = [each.patched[2] for each in trials]
+    own, control, *_ = patching([one], trials, "goal", [RESIDUAL])
+    brought = [each.patched[2, RESIDUAL] for each in trials]
     assert np.array_equal(vectors(own), brought)
     assert control.control == "another grid"
     assert np.array_equal(vectors(control), [*brought[1:], brought[0]])
+
+
+def test_patching_at_a_head_replaces_that_head_alone() -> None:
+    layers = [layer(2), layer(4)]
+    trials = []
+    for number in range(N):
+        patched = {
+            (one.index, place): drawn(TOKENS, 3) for one in layers for place in PLACES
+        }
+        trials.append(replace(trial(number, layers), patched=patched))
+    *changes, _, _ = patching(layers, trials, "goal", PLACES)
+    assert [(change.name, change.layer, change.control) for change in changes] == [
+        (f"patching goal at {place}", one.index, control)
+        for one in layers
+        for place in PLACES
+        for control in ("", "another grid")
+    ]
+    for change in changes:
+        place = change.name.removeprefix("patching goal at ")
+        brought = [each.patched[change.layer, place] for each in trials]
+        if change.control:
+            brought = [*brought[1:], brought[0]]
+        assert np.array_equal(vectors(change), brought)
+        assert {made.place for (made,) in change.interventions} == {place}
 
 
 def test_a_random_subspace_has_as_many_dimensions_and_is_another() -> None:

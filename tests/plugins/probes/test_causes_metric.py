@@ -3,6 +3,7 @@ cause, and the other is not.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -254,6 +255,29 @@ def test_weights_that_read_another_prompt_than_the_server_did_are_no_test_of_it(
     (failure,) = result.failures
     assert failure.subject == "causes"
     assert "a prompt of the run with other tokens than its server did" in failure.reason
+
+
+def test_heads_are_patched_with_what_the_counterfactual_prompt_has_there(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    """The model's blocks give its whole stream, and its heads half of it each."""
+    plan = small("walker-with-heads", "")
+    (causes,) = plan.metrics
+    places = ["residual", "attention", "head:0"]
+    config = {**causes.config, "places": places, "cases": 10}
+    given = replace(plan, metrics=[replace(causes, config=config)], episodes=30)
+    result = evaluate(given, tmp_path / "run", catalogue)
+    assert result.status == "ok", result.failures
+    found = result.measurements
+    whole = number(found, "effect", "patching agent", 1)
+    assert whole > 0.2
+    assert number(found, "effect", "patching agent at attention", 1) == whole
+    half = number(found, "moved", "patching agent at head:0", 1)
+    assert half < number(found, "moved", "patching agent", 1)
+
+    lacking = replace(causes, config={"places": ["residual", "head:2"]})
+    with pytest.raises(GdeError, match="head:0 to head:1, got 'head:2'"):
+        rescore(tmp_path / "run", [lacking], catalogue)
 
 
 def test_without_a_linear_probe_there_is_a_reason(

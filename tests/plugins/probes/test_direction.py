@@ -1,5 +1,6 @@
 """A vector of the user's own is called a cause if the model acts on it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ from gde.request.catalogue import Catalogue, load_plugins
 from gde.testing.parts import PlantedModel
 from gde_plugins.probes.causes.direction import read_vector
 
-KNOWN = Catalogue(load_plugins(modules=("gde.testing.plugin",)))
+KNOWN = Catalogue(load_plugins(modules=("gde.testing.plugin", "planted_parts")))
 TURNING = PlantedModel().turning
+ASKING_HEADS = Choice(name="asking", config={"model": "two-heads"})
 PLAN = Plan(
     environment=Choice(
         name="corridor", config={"length": [3, 4, 5, 6, 7, 8, 9, 10, 11]}
@@ -69,6 +71,60 @@ def test_activations_are_replaced_by_the_vector(run: Path, tmp_path: Path) -> No
     assert found["effect", "patching", "none"].value == 1
     assert found["moved", "patching", "none"].value == 1
     assert found["effect", "patching", "random direction"].value == 0
+
+
+@pytest.fixture(scope="module")
+def with_heads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("heads") / "run"
+    evaluate(replace(PLAN, agent=ASKING_HEADS), folder, KNOWN)
+    return folder
+
+
+@pytest.mark.parametrize(("place", "turned"), [("head:1", 1), ("head:0", 0)])
+def test_a_vector_is_tested_at_one_head(
+    with_heads: Path, tmp_path: Path, place: str, turned: int
+) -> None:
+    half = TURNING[len(TURNING) // 2 :]
+    for changes, name in ((["steering"], "effect"), (["patching"], "moved")):
+        config = {"place": place, "changes": changes, "doses": [3.0]}
+        times = 3 if changes == ["patching"] else 1
+        found = asked(with_heads, tmp_path / "half.npy", times * half, **config)
+        change = f"{changes[0]} at {place}"
+        assert found[name, change, "none"].value == turned
+        assert found["called", change, "none"].value == turned
+        assert found["effect", change, "random direction"].value == 0
+
+
+def test_an_ablated_head_keeps_its_own_mean(with_heads: Path, tmp_path: Path) -> None:
+    """Which is captured there, and as wide as the head."""
+    half = TURNING[len(TURNING) // 2 :]
+    config = {"place": "head:1", "changes": ["ablation"]}
+    found = asked(with_heads, tmp_path / "half.npy", half, **config)
+    assert found["effect", "ablation at head:1", "none"].value == 0
+
+
+def test_a_place_that_the_model_has_not_is_refused_before_the_run(
+    run: Path, with_heads: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "half.npy"
+    np.save(file, TURNING[:32])
+
+    def test_of(place: str, layer: int = 0) -> Choice:
+        config = {"file": str(file), "layer": layer, "place": place}
+        return Choice(name="direction", config=config)
+
+    for folder, choice, wanted in (
+        (with_heads, test_of("head:2"), "planted has head:0 to head:1, got 'head:2'"),
+        (with_heads, test_of("mlp", 9), "layers 0 to 1 or one of .*, got 9"),
+        (run, test_of("mlp"), "planted gives residual alone, got 'mlp'"),
+        (run, test_of("heads"), "one of residual, attention, mlp and head:N, got"),
+    ):
+        with pytest.raises(GdeError, match=wanted):
+            rescore(folder, [choice], KNOWN)
+    plan = replace(PLAN, agent=ASKING_HEADS, metrics=[test_of("head:2")])
+    with pytest.raises(GdeError, match="planted has head:0 to head:1"):
+        evaluate(plan, tmp_path / "new", KNOWN)
+    assert not (tmp_path / "new").exists()
 
 
 def read(file: Path, width: int = 3) -> NDArray[np.float32]:

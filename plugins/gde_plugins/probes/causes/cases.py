@@ -11,6 +11,7 @@ from gde.data.activations import Intervention
 from gde.data.cell_map import Position
 from gde.data.completion import ChatRequest, Completion
 from gde.data.json import Labels
+from gde.data.place import RESIDUAL
 from gde.seeding import derive
 from gde_plugins.probes.arrays import Doubles
 
@@ -30,7 +31,7 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A change of the stream, made in every case."""
+    """A change of activations, made in every case."""
 
     name: str
     """Kind of change: "steering", "patching", "ablation" ..."""
@@ -54,6 +55,13 @@ class Change:
             "dose": self.dose,
             "control": self.control or "none",
         }
+
+
+def at_place(name: str, place: str) -> str:
+    """Name a change with the place of the layer at which it is made, unless that is the
+    stream itself.
+    """
+    return name if place == RESIDUAL else f"{name} at {place}"
 
 
 T = TypeVar("T")

@@ -1,14 +1,15 @@
 """The changes of a causal test: steering, patching and ablation, with controls."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from gde.data.activations import EMBEDDING
 from gde.data.completion import ChatRequest
 from gde.data.result import Measurement
-from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.cases import Case, Change, at_place
 from gde_plugins.probes.causes.class_means import difference_of_means
 from gde_plugins.probes.causes.counterfactuals import Counterfactual, Different
 from gde_plugins.probes.causes.interventions import (
@@ -37,8 +38,8 @@ class Trial:
     counterfactual_request: ChatRequest
     plain: Mapping[int, Direction]
     """Maps a layer to the activations of the turn's prompt."""
-    patched: Mapping[int, Direction]
-    """Maps a layer to the activations of the counterfactual prompt."""
+    patched: Mapping[tuple[int, str], Direction]
+    """Maps a layer and a place of it to the activations of the counterfactual prompt."""
 
 
 def steering(
@@ -247,17 +248,20 @@ def patching(
     layers: Sequence[Layer],
     trials: Sequence[Trial],
     thing: Different,
+    places: Sequence[str],
 ) -> Iterator[Change]:
-    """Replace the turn's activations by its counterfactual's, at every layer.
+    """Replace the turn's activations by its counterfactual's, at places of every layer.
 
     Control: those of another turn's counterfactual. The last change asks the
     counterfactual prompt itself, which shows the largest effect that patching can have.
     Its control asks the turn's own prompt, whose reasoning shows what is written
     without any change.
     """
-    name = f"patching {thing}"
-    for layer in layers:
-        own = tuple(patch(layer.where, trial.patched[layer.index]) for trial in trials)
+    for layer, place in product(layers, places):
+        name = at_place(f"patching {thing}", place)
+        where = replace(layer.where, place=place)
+        at = layer.index, place
+        own = tuple(patch(where, trial.patched[at]) for trial in trials)
         yield Change(name=name, layer=layer.index, interventions=own)
 
         if len(trials) > 1:

@@ -18,7 +18,7 @@ from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
 from gde.seeding import derive, generator
-from gde_plugins.probes.causes.cases import Case, Change
+from gde_plugins.probes.causes.cases import Case, Change, at_place
 from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
 from gde_plugins.probes.causes.interventions import (
     Direction,
@@ -71,7 +71,8 @@ class OwnDirection:
         model = read_model(self.context, config.weights, evidence.trajectories)
         if model is None:
             return [unmeasured(NAME, NO_MODEL)]
-        vector = read_vector(config.file, model.info.width)
+        config.check_model(model.info)
+        vector = read_vector(config.file, model.info.width_at(config.place))
         turns = self._turns(evidence, model)
         if not turns:
             return [unmeasured(NAME, NO_TURN)]
@@ -128,7 +129,9 @@ class OwnDirection:
         """Layer to the (tokens, width) mean activations of the turns' prompts."""
         layers = layers_of(self.config.layer, model.info)
         answers: list[Any] = [turn.decision.completion for _, turn in turns]
-        records = captured(model, answers, layers, self.config.position)
+        records = captured(
+            model, answers, layers, self.config.position, self.config.place
+        )
         means = {}
         for layer in layers:
             of_turns = np.array([record[layer] for record in records])
@@ -141,7 +144,7 @@ class OwnDirection:
         """The changes of each layer, and their controls."""
         config = self.config
         for (layer, mean), control in product(means.items(), ("", "random direction")):
-            where = Where(layer=layer, position=config.position)
+            where = Where(layer=layer, position=config.position, place=config.place)
             along = np.broadcast_to(vector, mean.shape)
             if control:
                 along = random_direction(along, self._rng("random"))
@@ -153,7 +156,7 @@ class OwnDirection:
                 doses = config.doses if name == "steering" else (1.0,)
                 for dose in doses:
                     yield Change(
-                        name=name,
+                        name=at_place(name, config.place),
                         layer=layer,
                         dose=dose,
                         control=control,

@@ -1,4 +1,4 @@
-"""Interventions on the residual stream of a prompt: steering, patching, ablation.
+"""Interventions on the activations of a prompt: steering, patching, ablation.
 
 A direction is (width,) for all tokens at the position alike, or (tokens, width).
 """
@@ -17,6 +17,7 @@ from gde.data.activations import (
     TokenSequence,
 )
 from gde.data.completion import Completion
+from gde.data.place import RESIDUAL
 from gde.errors import GdeError
 from gde.parts.language_model import WhiteBox
 from gde_plugins.probes.arrays import Doubles
@@ -31,10 +32,11 @@ ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """A layer and a position of the prompt."""
+    """A layer, a position of the prompt, and a place of the layer."""
 
     layer: int
     position: str = "pre"
+    place: str = RESIDUAL
 
 
 def steer(
@@ -82,7 +84,11 @@ def _intervention(
     where: Where, kind: InterventionKind, vector: Direction
 ) -> Intervention:
     return Intervention(
-        layer=where.layer, position=where.position, kind=kind, vector=vector
+        layer=where.layer,
+        position=where.position,
+        kind=kind,
+        vector=vector,
+        place=where.place,
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gde.data.activations import CaptureRequest
 from gde.data.cell_map import CellMap
 from gde.data.completion import Completion
+from gde.data.place import RESIDUAL
 from gde.data.probe import ProbeReport
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
@@ -117,9 +118,10 @@ def captured(
     answers: Sequence[Completion],
     layers: tuple[int, ...],
     position: str,
+    place: str = RESIDUAL,
 ) -> list[dict[int, Direction]]:
-    """Of each answer's prompt, layer to activations (tokens, width)."""
-    request = CaptureRequest(layers=layers, positions=(position,))
+    """Of each answer's prompt, layer to activations (tokens, width) at a place."""
+    request = CaptureRequest(layers=layers, positions=(position,), place=place)
     prompts = [prompt_of(answer) for answer in answers]
     return [
         {layer: record.values[layer, position] for layer in layers}

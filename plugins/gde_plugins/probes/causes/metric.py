@@ -114,7 +114,8 @@ class _Tests:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
             return [unmeasured(NAME, reason, {"thing": different})]
 
-        patched = [*patching(self.turns.layers, trials, different)]
+        places = self.config.places
+        patched = [*patching(self.turns.layers, trials, different, places)]
         found = await self._effects(trials, patched)
 
         # Only things that are in one cell, as walls are not, have a direction from

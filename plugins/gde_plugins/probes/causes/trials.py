@@ -163,7 +163,11 @@ class ReplayedTurns:
         indices = tuple(layer.index for layer in self.layers)
         position = self.config.position
         plain = captured(self.model, own_answers, indices, position)
-        patched = captured(self.model, answers, indices, position)
+        patched: list[dict[tuple[int, str], Any]] = [{} for _ in answers]
+        for place in self.config.places:
+            found = captured(self.model, answers, indices, position, place)
+            for of_trial, of_layers in zip(patched, found, strict=True):
+                of_trial |= {(at, place): of_layers[at] for at in indices}
 
         counterfactuals = [counterfactual for _, _, counterfactual in paired]
         return list(map(Trial, cases, counterfactuals, requests, plain, patched))
