@@ -43,7 +43,7 @@ class How:
     there are never more than cores.
     """
     executor: PartField = PartField("serial")
-    """The place where episodes run."""
+    """The place where episodes run and activations are captured."""
     reporters: PartsField = PartsField()
     """Empty for the default ones whose packages are installed."""
     turn_seconds: Positive | None = None

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from socket import gethostname
 from subprocess import SubprocessError, run
 
 from gde.errors import GdeError
@@ -47,6 +48,19 @@ def playing(ready: Ready) -> dict[str, str]:
     """The versions of all that plays the episodes of a run."""
     judges = ready.judges.values()
     return versions((ready.environment, ready.agent, *ready.models.values(), *judges))
+
+
+def check_worker(run: Versions, here: Versions) -> None:
+    """Check that what works here, wherever that is, gives the results of the run.
+
+    Raises:
+        GdeError: a version is another one.
+    """
+    for name, now in here.items():
+        if now != run[name]:
+            raise GdeError(
+                f"{name}: the run has {run[name]}, its worker on {gethostname()} has {now}: install the same there"
+            )
 
 
 def check_same(

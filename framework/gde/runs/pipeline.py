@@ -1,11 +1,8 @@
 """The stages of a run, in the order in which they are called."""
 
 import warnings
-from collections.abc import Callable, Collection, Mapping
-from contextlib import (
-    AbstractContextManager,
-    nullcontext,
-)
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,7 +10,7 @@ from typing import Any
 from gde.data.json import Json, Labels
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
-from gde.parts.executor import WorksElsewhere, WorksFarAway
+from gde.parts.executor import Ask, Output, WorksElsewhere, WorksFarAway
 from gde.parts.metric import Declared
 from gde.request.catalogue import call_each
 from gde.request.provenance import provenance
@@ -96,33 +93,45 @@ class Pipeline:
         executor: Any = self.resources.make(ready.executor)
         journal_path = self.folder.journal_path
         job = Sharing(journal_path, self.stop)
-
-        # A stop in this process does not reach workers elsewhere by itself.
-        stopping: AbstractContextManager[Any] = nullcontext()
-        if isinstance(executor, WorksElsewhere):
-            stopping = self.stop.calling(executor.stop)
-
         with (
             self.journal.asking_alone(),
-            stopping,
             watching(journal_path, total, self._listeners()),
         ):
             begin_sets(self.journal, telling(ready))
             parts = shares(ready, worlds, self.journal, executor.workers)
+            asked = []
+            if isinstance(executor, WorksFarAway):
+                asked = [partial(answer, self.journal)]
+            # Executors work while they are iterated over.
+            for _ in self.spread(executor, job, parts, *asked):
+                pass
+        manifest.end(self.journal, "episodes")
+
+    def spread(
+        self,
+        executor: Any,
+        job: Callable[[Any], Output],
+        items: Sequence[Any],
+        *asked: Ask,
+    ) -> Iterator[Output]:
+        """Yield what the executor makes of a job's items, in any order.
+
+        Raises:
+            RunFailed: stopped from outside, a worker has died, or the executor has
+                failed.
+        """
+        # A stop in this process does not reach workers elsewhere by itself.
+        stopping: AbstractContextManager[Any] = nullcontext()
+        if isinstance(executor, WorksElsewhere):
+            stopping = self.stop.calling(executor.stop)
+        with stopping:
             try:
-                asked = []
-                if isinstance(executor, WorksFarAway):
-                    asked = [partial(answer, self.journal)]
-                done = executor.map(job, parts, *asked)
-                # Executors work while they are iterated over.
-                for _ in done:
-                    pass
-            except GdeError:
+                yield from executor.map(job, items, *asked)
+            except (GdeError, GeneratorExit):
                 raise
             except BaseException as error:
                 pass_on(error)
                 raise self._executor_failed(error) from error
-        manifest.end(self.journal, "episodes")
 
     def _executor_failed(self, error: BaseException) -> BaseException:
         """Blame the executor for a fault: faults of episodes never come here."""

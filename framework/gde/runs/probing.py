@@ -1,11 +1,10 @@
 """The stage of the probes: activations are stored, and probes are fitted to them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, replace
+from functools import partial
 from hashlib import sha256
-from itertools import product
 
 from gde.data.activations import CaptureRequest
 from gde.data.completion import ModelInfo
@@ -13,43 +12,34 @@ from gde.data.grouping import grouped
 from gde.data.measure import Measure, Measures
 from gde.data.probe import Fit
 from gde.data.trajectory import Trajectory
-from gde.errors import GdeError
 from gde.offers import ProbeOffer
 from gde.parts.language_model import WhiteBox
 from gde.parts.probe import Probe, marks_of, reads_one_turn
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import versions
+from gde.runs.capturing import Reading, capture, trained
 from gde.runs.handing_in import is_captured, stored
 from gde.runs.pipeline import Pipeline
 from gde.runs.training_elsewhere import Made, other_run, trained_on
-from gde.seeding import derive
 from gde.stages import learning
-from gde.stages.alike_worlds import joined_clusters
-from gde.stages.capturing import Sequences, merge, record, sequences
+from gde.stages.capturing import merge
 from gde.stages.cores import cores
 from gde.stages.evidence import Recorded
-from gde.stages.failing import pass_on, reason_of
 from gde.stages.fits import (
     MODEL,
     initialisations_of,
     list_fits,
-    of_seed,
-    of_weights,
     untrained_sources,
 )
 from gde.stages.marking import Marking
-from gde.stages.probe_data import ProbeData, one_turn_of_each
+from gde.stages.probe_data import ProbeData
 from gde.stages.probing import ProbeStage
 from gde.stages.progress import Progress
 from gde.stages.replaying import check_weights, identity, retokenize
 from gde.store import manifest
-from gde.store.activations import ActivationStore, Row
+from gde.store.activations import ActivationStore
 from gde.store.probes import made_by, write_report
-from gde.store.replays import read_replays, unread
-
-
-class _CannotInitialise(GdeError):
-    """A control cannot be made, which must not cost the run."""
+from gde.store.replays import unread
 
 
 def fit_probes(run: Pipeline) -> None:
@@ -89,9 +79,9 @@ def _fit(
         made.append((chosen, probe, asked))
     request = merge([asked for _, _, asked in made])
     if handed_in:
-        read = _Read(name=name, weights=handed_in.digest)
+        read = Reading(name=name, weights=handed_in.digest)
     else:
-        read = _read(run, name, info, chosen_probes[0].label, trajectories, request)
+        read = _reading(run, name, info, chosen_probes[0].label, trajectories, request)
     training = None
     if elsewhere:
         training = other_run(
@@ -107,7 +97,7 @@ def _fit(
         sources = _sources(made, drawn)
         fits = _fits(run, name, made, trajectories, drawn, training)
         read = replace(read, marking=_marking(run, name, fits))
-        not_made = _capture(run, trajectories, request, read, sources, seed)
+        not_made = capture(run, trajectories, request, read, sources, seed)
     manifest.end(run.journal, "activations")
 
     # If activations had to be recorded, the model was made anew, perhaps by other
@@ -173,7 +163,7 @@ def _marking(
             found[id(probe)] = marks
     if not found:
         return None
-    return Marking(marks=[*found.values()], model=partial(_trained, run, name))
+    return Marking(marks=[*found.values()], model=partial(trained, run, name))
 
 
 def _sources(made: Sequence[Made], drawn: Callable[[Probe], int]) -> Mapping[str, bool]:
@@ -220,14 +210,14 @@ def _fits(
     return work
 
 
-def _read(
+def _reading(
     run: Pipeline,
     name: str,
     info: ModelInfo,
     whose: str,
     trajectories: Sequence[Trajectory],
     request: CaptureRequest,
-) -> "_Read":
+) -> Reading:
     """Prepare the reading of a model, for which a server's answers need tokens.
 
     Raises:
@@ -235,11 +225,11 @@ def _read(
     """
     answering = run.ready.agent_model
     if name == answering:
-        return _Read(name=name)
+        return Reading(name=name)
     models = run.resources.models
     check_weights(f"{whose}.weights", info, models.info(answering))
     configs = {each.label: each.config for each in run.ready.plan.models}
-    read = _Read(name=name, weights=identity(info, configs[name]))
+    read = Reading(name=name, weights=identity(info, configs[name]))
     scored = retokenize(
         trajectories,
         answering,
@@ -251,111 +241,6 @@ def _read(
     store = ActivationStore(run.folder.activations, run.journal)
     store.write(read.source(MODEL), scored)
     return read
-
-
-def _capture(
-    run: Pipeline,
-    trajectories: Sequence[Trajectory],
-    request: CaptureRequest,
-    read: "_Read",
-    controls: Mapping[str, bool],
-    seed: int,
-) -> Mapping[str, str]:
-    """Store the requested activations; make a model only if some are missing.
-
-    Args:
-        run: the run.
-        trajectories: all of it.
-        request: what the probes read.
-        read: the model.
-        controls: the sources with random weights, and whether all turns of them are
-        read, or one of each world.
-        seed: draws the random weights.
-
-    Returns:
-        Why there are no activations of a model with random weights, by source. It
-        is a control, whose failure must not cost the run.
-    """
-    not_made: dict[str, str] = {}
-    store = ActivationStore(run.folder.activations, run.journal)
-    trained = partial(_trained, run, read.name)
-
-    def replayable() -> Sequences:
-        replays = partial(read_replays, run.journal, read.weights)
-        return sequences(trajectories, run.ready.agent_model, replays, read.marking)
-
-    total = 1 + len(controls)
-    run.watch(Progress("activations", 0, total))
-    record(replayable(), trained, read.source(MODEL), request, store)
-    chosen: set[Row] = set()
-    if not all(controls.values()):
-        worlds = joined_clusters(trajectories)
-        for layer, position in product(request.layers, request.positions):
-            rows = store.stored(read.source(MODEL), layer, position)
-            chosen |= one_turn_of_each(rows, worlds, run.ready.plan.seed)
-
-    for done, (source, every) in enumerate(controls.items(), start=1):
-        run.watch(Progress("activations", done, total))
-        try:
-            here = of_seed(source, seed, run.ready.plan.seed)
-            make = partial(_untrained, run, read.name, derive(seed, source))
-            with _made_once(make) as untrained:
-                found = (each for each in replayable() if every or each[0] in chosen)
-                record(found, untrained, read.source(here), request, store)
-        except _CannotInitialise as error:
-            not_made[here] = str(error)
-    run.watch(Progress("activations", total, total))
-    return not_made
-
-
-def _trained(run: Pipeline, name: str) -> WhiteBox:
-    """Make a model, which must be the one that answered.
-
-    Raises:
-        GdeError: its version is another one.
-    """
-    here = versions((run.ready.models[name],))
-    # Activations may be added by later stages of gde.
-    del here["gde"]
-    run.check_versions("episodes", here)
-    return run.resources.models.white_box(name)
-
-
-def _untrained(run: Pipeline, name: str, seed: int) -> WhiteBox:
-    """Make a model with random weights.
-
-    Raises:
-        _CannotInitialise: the model has no way to initialise another.
-    """
-    model = run.resources.models.white_box(name)
-    try:
-        return model.untrained(seed)
-    except Exception as error:
-        pass_on(error)
-        reason = f"no model with random weights: {reason_of(error)}"
-        raise _CannotInitialise(reason) from error
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Read:
-    """The model whose activations are read."""
-
-    name: str
-    weights: str = ""
-    """Identifies them; empty for the agent's own model."""
-    marking: Marking | None = None
-    """Finds further positions in its tokens."""
-
-    def source(self, name: str) -> str:
-        """The source of its activations."""
-        return of_weights(name, self.weights)
-
-
-@contextmanager
-def _made_once(make: Callable[[], WhiteBox]) -> Iterator[Callable[[], WhiteBox]]:
-    """Make a model when it is first wanted, and close it before another is made."""
-    with ExitStack() as stack:
-        yield cache(lambda: stack.enter_context(closing(make())))
 
 
 def measures_of_probes(ready: Ready) -> list[Measure]:

@@ -11,17 +11,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from socket import gethostname
 from tempfile import TemporaryDirectory
 from time import time
 from typing import Any
 
 from gde.data.trajectory import EpisodeKey
-from gde.errors import GdeError, RunFailed, WorkerDied
+from gde.errors import RunFailed, WorkerDied
 from gde.offers import ModelOffer
 from gde.parts.executor import Ask
 from gde.request.ready import Ready
-from gde.request.versions import Versions, playing
+from gde.request.versions import Versions, check_worker, playing
 from gde.runs.stopping import Stop
 from gde.stages.budget import Cost, Left, cost_before, gone, left_of
 from gde.stages.context import Resources
@@ -164,7 +163,7 @@ class Sharing:
             RunFailed: the journal cannot be written, the time of the plan is over, or
                 the run was stopped.
         """
-        _check_versions(share)
+        check_worker(share.versions, playing(share.ready))
         opened = self._opened(share) if ask is None else _distant(share, ask)
         with opened as (journal, left):
             journal.asker = share.asker
@@ -230,20 +229,6 @@ def answer(journal: Journal, message: Any) -> Any:
         episodes = {str(key) for key in message.episodes()}
         return copied(journal, episodes), left_to(message, journal)
     return journal.write(message)
-
-
-def _check_versions(share: Share) -> None:
-    """Check that what plays here gives the results of the run.
-
-    Raises:
-        GdeError: a version is another one.
-    """
-    for name, here in playing(share.ready).items():
-        wanted = share.versions[name]
-        if here != wanted:
-            raise GdeError(
-                f"{name}: the run has {wanted}, its worker on {gethostname()} has {here}: install the same there"
-            )
 
 
 async def _roll_out(share: Share, resources: Resources, journal: Journal) -> None:

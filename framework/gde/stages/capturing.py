@@ -6,7 +6,7 @@ replayed under the same ones: a control is given what the model was given.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import product
 
 from gde.data.activations import (
     ActivationRecord,
@@ -16,34 +16,17 @@ from gde.data.activations import (
 from gde.data.place import RESIDUAL
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
-from gde.parts.language_model import WhiteBox
 from gde.stages.marking import Marking
 from gde.store.activations import ActivationStore, Place, Row
 
-BATCH = 64
+TURNS = 64
+"""Replayed at once."""
 Sequences = Iterator[tuple[Row, TokenSequence]]
 Records = Iterable[tuple[Row, ActivationRecord]]
 Stored = Mapping[Place, set[Row]]
 """Layer and position to the turns whose activations there are stored."""
 Replays = Callable[[str], Mapping[int, TokenSequence]]
 """Gives the tokens of a server's answers in an episode, by turn."""
-Made = Callable[[], WhiteBox]
-"""Gives the model. It is called only where something has to be replayed: stored
-activations need no weights.
-"""
-
-
-def record(
-    found: Sequences,
-    model: Made,
-    source: str,
-    request: CaptureRequest,
-    store: ActivationStore,
-) -> int:
-    """Capture every turn that is not stored yet; return the number of turns."""
-    stored = _stored(source, request, store)
-    records = _captured(_lacking(found, stored), model, request)
-    return store.write(source, _new(records, stored))
 
 
 def add(
@@ -51,7 +34,7 @@ def add(
 ) -> int:
     """Store what is not stored yet of given activations; return the number of turns."""
     stored = {place: store.stored(source, *place) for place in places}
-    return store.write(source, _new(records, stored))
+    return store.write(source, new(records, stored))
 
 
 def merge(requests: Sequence[CaptureRequest]) -> CaptureRequest:
@@ -109,12 +92,23 @@ def sequences(
             yield row, sequence
 
 
-def _stored(source: str, request: CaptureRequest, store: ActivationStore) -> Stored:
+def stored_in(store: ActivationStore, source: str, request: CaptureRequest) -> Stored:
+    """The turns of a source that need no capture."""
     places = product(request.layers, request.positions)
     return {place: store.stored(source, *place) for place in places}
 
 
-def _lacking(found: Sequences, stored: Stored) -> Sequences:
+def rows_at(found: Sequences, positions: Sequence[str]) -> Mapping[str, list[Row]]:
+    """The turns that have each position."""
+    rows: dict[str, list[Row]] = {position: [] for position in positions}
+    for row, sequence in found:
+        for position in positions:
+            if sequence.positions.get(position):
+                rows[position].append(row)
+    return rows
+
+
+def lacking(found: Sequences, stored: Stored) -> Sequences:
     """The sequences with a wanted position whose activations are not stored."""
     for row, sequence in found:
         for (_, position), rows in stored.items():
@@ -123,7 +117,7 @@ def _lacking(found: Sequences, stored: Stored) -> Sequences:
                 break
 
 
-def _new(records: Records, stored: Stored) -> Records:
+def new(records: Records, stored: Stored) -> Records:
     """The records without what is stored: the index keeps naming the files of that."""
     for row, record in records:
         new = {
@@ -132,9 +126,3 @@ def _new(records: Records, stored: Stored) -> Records:
             if row not in stored[place]
         }
         yield row, ActivationRecord(values=new)
-
-
-def _captured(wanted: Sequences, model: Made, request: CaptureRequest) -> Records:
-    while batch := list(islice(wanted, BATCH)):
-        records = model().capture([sequence for _, sequence in batch], request)
-        yield from zip((row for row, _ in batch), records, strict=True)

@@ -43,6 +43,21 @@ def notes_of(journal: Journal) -> Mapping[str, Mapping[str, Any]]:
     return notes
 
 
+def check_identity(name: str, known: Mapping[str, str], info: ModelInfo) -> None:
+    """Check that a model is the one that answered.
+
+    Raises:
+        GdeError: its weights, configuration or tokenizer are others.
+    """
+    for each in IDENTIFYING:
+        now = info.versions.get(each)
+        if each in known and now != known[each]:
+            raise GdeError(
+                f"language model {name!r} has changed since it answered in this run: {each} {known[each]},"
+                f" now {now or 'unknown'}; restore it, or start a new run"
+            )
+
+
 class Models:
     """Makes each model once per process, when it is first needed."""
 
@@ -77,7 +92,8 @@ class Models:
         """
         if name not in self._made:
             model = self._make(name)
-            self._check_same(name, model.info)
+            known = self._noted().get(name, {}).get("versions", {})
+            check_identity(name, known, model.info)
             self._made[name] = model
             if self._journal is not None:
                 self._journal.add_note(NOTED, {name: asdict(model.info)})
@@ -117,16 +133,6 @@ class Models:
         watched = Watched(self.get(name), name, self.reach, self._journal)
         budgeted = Budgeted(watched, name, self.budget, scope)
         return Cached(budgeted, self.configs.get(name), self.reuse)
-
-    def _check_same(self, name: str, info: ModelInfo) -> None:
-        known = self._noted().get(name, {}).get("versions", {})
-        for each in IDENTIFYING:
-            now = info.versions.get(each)
-            if each in known and now != known[each]:
-                raise GdeError(
-                    f"language model {name!r} has changed since it answered in this run: {each} {known[each]},"
-                    f" now {now or 'unknown'}; restore it, or start a new run"
-                )
 
     def _noted(self) -> Mapping[str, Any]:
         return {} if self._journal is None else notes_of(self._journal)

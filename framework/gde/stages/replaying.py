@@ -20,7 +20,7 @@ those between share its verdict.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -34,13 +34,14 @@ from gde.data.json import Json
 from gde.data.trajectory import Trajectory
 from gde.errors import CannotReplay, GdeError
 from gde.parts.language_model import Retokenizer, WhiteBox
-from gde.stages.capturing import Made
 from gde.stages.models import IDENTIFYING
 from gde.store.activations import HELD_BYTES, Row
 from gde.store.journal import LIKELIEST, Journal
 from gde.store.replays import PROBLEMS, Replay, known, write_replays
 from gde.store.rows import to_json
 
+Made = Callable[[], WhiteBox]
+"""Gives the model. It is called only where something has to be replayed."""
 SURE = math.log(0.9)
 """Tokens are compared of which server or replay is less sure than this."""
 CLOSE = 0.05

@@ -1,16 +1,13 @@
-"""Tokens are replayed once, in batches, and only those that the probed model itself has
-said.
-"""
+"""Tokens are replayed once, and only those that the probed model itself has said."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gde import (
-    ActivationRecord,
     CaptureRequest,
     Completion,
     Decision,
@@ -19,27 +16,20 @@ from gde import (
     Trajectory,
 )
 from gde.data.activations import EMBEDDING
-from gde.stages import capturing
-from gde.stages.capturing import merge, record, sequences
+from gde.stages.capturing import (
+    lacking,
+    merge,
+    new,
+    rows_at,
+    sequences,
+    stored_in,
+)
 from gde.store.activations import ActivationStore
 from gde.store.journal import Journal
 from gde.testing.parts import PlantedModel
 from gde.testing.samples import sample_evidence
 
 REQUEST = CaptureRequest(layers=(0, 1), positions=("pre", "post"))
-
-
-@dataclass
-class Counted(PlantedModel):
-    """Notes how many sequences are replayed at once."""
-
-    batches: list[int] = field(default_factory=list)
-
-    def capture(
-        self, sequences: Sequence[TokenSequence], request: CaptureRequest
-    ) -> list[ActivationRecord]:
-        self.batches.append(len(sequences))
-        return super().capture(sequences, request)
 
 
 def said(model: str = "m", **change: object) -> Completion:
@@ -98,47 +88,46 @@ def test_turns_are_replayed_that_this_model_decided_and_whose_tokens_are_known()
     assert [turn for _, turn in dict(sequences([episode], "another"))] == [2]
 
 
+def record(
+    episodes: Sequence[Trajectory],
+    store: ActivationStore,
+    request: CaptureRequest = REQUEST,
+) -> int:
+    """Capture what is not stored; return the number of turns."""
+    stored = stored_in(store, "model", request)
+    turns = [*lacking(sequences(episodes, "m"), stored)]
+    captured = PlantedModel().capture([each for _, each in turns], request)
+    rows = [row for row, _ in turns]
+    return store.write("model", new(zip(rows, captured, strict=True), stored))
+
+
 def test_what_is_stored_is_not_captured_again(store: ActivationStore) -> None:
-    model, episodes = (
-        Counted(),
-        [trajectory(said(), said(tokens=(7, 8)), world=world) for world in range(2)],
-    )
-    assert (
-        record(sequences(episodes[:1], "m"), lambda: model, "model", REQUEST, store)
-        == 2
-    )
-    assert record(sequences(episodes, "m"), lambda: model, "model", REQUEST, store) == 2
-    assert record(sequences(episodes, "m"), lambda: model, "model", REQUEST, store) == 0
-    deeper = replace(REQUEST, layers=(EMBEDDING,))
-    assert record(sequences(episodes, "m"), lambda: model, "model", deeper, store) == 4
-    assert sum(model.batches) == 8
+    episodes = [
+        trajectory(said(), said(tokens=(7, 8)), world=world) for world in range(2)
+    ]
+    assert record(episodes[:1], store) == 2
+    assert record(episodes, store) == 2
+    assert record(episodes, store) == 0
+    assert record(episodes, store, replace(REQUEST, layers=(EMBEDDING,))) == 4
 
 
 def test_a_position_that_a_turn_has_not_is_not_waited_for(
     store: ActivationStore,
 ) -> None:
     episodes = [trajectory(said(positions={"pre": (1,)}))]
-    assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 1
-    assert record(sequences(episodes, "m"), PlantedModel, "model", REQUEST, store) == 0
+    assert record(episodes, store) == 1
+    assert record(episodes, store) == 0
     assert (store.stored("model", 0, "pre"), store.stored("model", 0, "post")) == (
         {("0/0/0", 0)},
         set(),
     )
 
 
-def test_batches_are_bounded(
-    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(capturing, "BATCH", 2)
-    model = Counted()
-    assert (
-        record(
-            sequences([trajectory(*[said()] * 5)], "m"),
-            lambda: model,
-            "model",
-            REQUEST,
-            store,
-        )
-        == 5
-    )
-    assert model.batches == [2, 2, 1]
+def test_turns_are_listed_by_the_positions_that_they_have() -> None:
+    episode = trajectory(said(), said(positions={"pre": (1,), "post": ()}))
+    rows = rows_at(sequences([episode], "m"), ("pre", "post", "reasoning"))
+    assert rows == {
+        "pre": [("0/0/0", 0), ("0/0/0", 1)],
+        "post": [("0/0/0", 0)],
+        "reasoning": [],
+    }
