@@ -1,5 +1,6 @@
 """Options of the probes and of their metrics."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,6 +57,9 @@ class Several:
         from pydantic_core.core_schema import no_info_before_validator_function
 
         def several(value: object) -> object:
+            # A list on a command line would fit as one text.
+            if isinstance(value, str) and value.startswith("["):
+                value = json.loads(value)
             return tuple(value) if isinstance(value, list | tuple) else (value,)
 
         return no_info_before_validator_function(several, handler(source))
@@ -276,8 +280,14 @@ class CausesConfig:
     and `mlp`, what the two blocks add, or `head:N`, one attention head. Steering and
     ablation are along a probe of the residual stream, and change it alone.
     """
-    things: tuple[Literal["goal", "agent", "wall"], ...] = ("goal", "agent", "wall")
-    """Things that the counterfactuals change."""
+    things: Annotated[tuple[str, ...], MinLen(1), Several()] = (
+        "goal",
+        "agent",
+        "wall",
+    )
+    """Things that the counterfactuals change: goal, agent, wall, or others on the map by
+    name, e.g. distractor, which are patched alone.
+    """
     cases: Annotated[int, Ge(2)] = 24
     """Maximum number of replayed turns, one of each held-out world."""
     samples: Count = 1

@@ -287,6 +287,11 @@ CAUSES = (
     Caused("causes.excess", "Effect beyond the strongest control", "share"),
     Caused("causes.decoded", "Decoded at the steered place", "share"),
     Caused("causes.called", "Causal effect detected (1) or not (0)", "count"),
+    Caused(
+        "causes.pursued",
+        "The way follows the {thing}, moved in the {by} (1), or not shown (0)",
+        "count",
+    ),
 )
 OF_DIRECTION = ("effect", "direct", "indirect", "moved", "p", "excess", "called")
 DIRECTION = tuple(

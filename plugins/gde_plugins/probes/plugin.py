@@ -135,7 +135,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="causal tests: turns replayed with the residual stream steered, patched or ablated",
             config=CausesConfig,
             make="gde_plugins.probes.causes.metric:Causes",
-            version=5,
+            version=6,
             measures=measures.CAUSES,
             needs=frozenset(
                 {

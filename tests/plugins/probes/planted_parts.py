@@ -27,7 +27,7 @@ from gde.testing.parts import PlantedModel
 from gde_plugins.probes.maps.policies import Believed
 
 MOVES = {"UP": (-1, 0), "DOWN": (1, 0), "LEFT": (0, -1), "RIGHT": (0, 1)}
-ROW = re.compile(r"^\d+ +((?:[#_AG] *)+)$", re.MULTILINE)
+ROW = re.compile(r"^\d+ +((?:[#_AGC] *)+)$", re.MULTILINE)
 STRENGTH, NOISE = 1.0, 0.3
 PLANTED = ("agent row", "agent column", "goal row", "goal column")
 
@@ -54,19 +54,22 @@ class Walker(PlantedModel):
             interventions=request.interventions,
         )
         (last,) = self._rows(sequence, pre["pre"][-1:], self.n_layers - 1)
-        side, free, _, goal = read(plain.prompt_tokens)
-        agent = [self._nearest(last, name, side) for name in PLANTED[:2]]
-        free = free.copy()
-        free[tuple(agent)] = True
-        world = Believed(
-            free=free[None], agent=np.array([agent]), goal=np.array([goal])
-        )
+        world = self._believed(last, plain.prompt_tokens)
         best = [
             move for move, ok in zip(MOVES, world.optimal(MOVES)[0], strict=True) if ok
         ]
         return self._answer(
             request, json.dumps({"action": best[0]}) if best else "lost"
         )
+
+    def _believed(
+        self, stream: NDArray[np.float32], prompt: tuple[int, ...]
+    ) -> Believed:
+        side, free, _, goal = read(prompt)
+        agent = [self._nearest(stream, name, side) for name in PLANTED[:2]]
+        free = free.copy()
+        free[tuple(agent)] = True
+        return Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
 
     def _direction(self, *key: str | int) -> NDArray[np.float64]:
         return drawn(self.width, *key)
@@ -97,15 +100,54 @@ def drawn(width: int, *key: str | int) -> NDArray[np.float64]:
 @cache
 def read(tokens: tuple[int, ...]) -> tuple[int, NDArray[np.bool_], Any, Any]:
     """Side, free cells, agent and goal of the grid in a prompt."""
+    cells = drawn_in(tokens)
+    agent, goal = (tuple(map(int, np.argwhere(cells == letter)[0])) for letter in "AG")
+    return len(cells), cells != "#", agent, goal
+
+
+@cache
+def distractor(tokens: tuple[int, ...]) -> tuple[int, ...]:
+    """Its place; none if it is not drawn."""
+    places = np.argwhere(drawn_in(tokens) == "C").tolist()
+    return tuple(places[0]) if places else ()
+
+
+def drawn_in(tokens: tuple[int, ...]) -> NDArray[np.str_]:
+    """The symbols of the grid in a prompt."""
     rows = [
         "".join(row.split())
         for row in ROW.findall(
             "".join(map(chr, tokens)).rpartition("Current state:")[2]
         )
     ]
-    cells = np.array([[*row] for row in rows])
-    agent, goal = (tuple(map(int, np.argwhere(cells == letter)[0])) for letter in "AG")
-    return len(cells), cells != "#", agent, goal
+    return np.array([[*row] for row in rows])
+
+
+@dataclass
+class Seeker(Walker):
+    """Sees walls and itself in its prompt, and knows from its last token, at its last
+    layer, alone where the goal and a distractor are. It goes to one of them.
+    """
+
+    seeks: str = "goal"
+
+    def _believed(
+        self, stream: NDArray[np.float32], prompt: tuple[int, ...]
+    ) -> Believed:
+        side, free, agent, _ = read(prompt)
+        sought = self.seeks if distractor(prompt) else "goal"
+        names = (f"{sought} row", f"{sought} column")
+        end = [self._nearest(stream, name, side) for name in names]
+        return Believed(free=free[None], agent=np.array([agent]), goal=np.array([end]))
+
+    def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
+        planted = super()._activation(tokens, layer)
+        place = distractor(tokens)
+        if layer == EMBEDDING or self.untrained_seed is not None or not place:
+            return planted
+        row, column = place
+        of_row = self._direction("distractor row", row)
+        return planted + of_row + self._direction("distractor column", column)
 
 
 @dataclass
@@ -256,5 +298,15 @@ def gde_language_models() -> Sequence[AnyOffer]:
             config=NoConfig,
             make=lambda _, __: Walker(),
             gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+        ),
+        *(
+            ModelOffer(
+                name=f"{seeks}-seeker",
+                summary="knows from its residual stream where it goes",
+                config=NoConfig,
+                make=lambda _, __, seeks=seeks: Seeker(seeks=seeks),
+                gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            )
+            for seeks in ("goal", "distractor")
         ),
     )

@@ -116,7 +116,7 @@ def test_a_planted_cause_is_found_at_the_dose_that_it_takes() -> None:
     found = effects(*doses, control)
     assert [number(found, "effect", each) for each in (*doses, control)] == [0, 1, 0]
     assert [number(found, "moved", each) for each in doses] == [0, 1]
-    assert [is_cause(found, each) for each in doses] == [False, True]
+    assert [is_cause(found, each.where) for each in doses] == [False, True]
     assert number(found, "excess", doses[1]) == 1
 
 
@@ -129,7 +129,7 @@ def test_what_is_decodable_but_not_used_is_no_cause() -> None:
         "steering", random_direction(decodable, rng()), 8.0, "random direction"
     )
     found = effects(*changes, control)
-    assert not any(is_cause(found, each) for each in changes)
+    assert not any(is_cause(found, each.where) for each in changes)
     assert [number(found, "effect", each) for each in changes] == [0, 0]
 
 
@@ -139,7 +139,7 @@ def test_a_change_that_moves_no_more_than_its_control_is_no_cause() -> None:
     )
     assert number(found := effects(tested, control), "effect", tested) == 1
     assert number(found, "excess", tested) == 0
-    assert not is_cause(found, tested)
+    assert not is_cause(found, tested.where)
 
 
 def test_the_excess_is_beyond_the_strongest_of_several_controls() -> None:
@@ -212,7 +212,7 @@ def test_a_cause_has_a_significant_effect_beyond_its_controls(
         Measurement(name="excess", value=excess, unit="share", n=N, interval=interval),
     ]
     found = [replace(one, where=change.where) for one in numbers]
-    assert is_cause(found, change) == expected
+    assert is_cause(found, change.where) == expected
 
 
 def test_cases_of_one_world_are_no_independent_pairs() -> None:
@@ -294,7 +294,7 @@ def test_patching_brings_the_counterfactuals_answer_and_ablation_takes_it_away()
     )
     ablated = Change(name="ablation", layer=0, interventions=(removed,) * N)
     found = effects(patched, control, ablated)
-    assert is_cause(found, patched)
+    assert is_cause(found, patched.where)
     assert number(found, "effect", ablated) == 0
     assert next(
         one for one in found if one.name == "excess" and one.where == ablated.where
@@ -358,7 +358,7 @@ def test_a_change_that_changes_nothing_has_a_reason_and_no_number() -> None:
             each.reason.endswith(f"forward pass of {cases} of {N} cases")
             for each in numbers
         )
-        assert not is_cause(found, change)
+        assert not is_cause(found, change.where)
     assert number(found, "effect", turned) == 1
 
 
@@ -479,7 +479,7 @@ def test_where_no_answer_is_usable_there_is_a_reason_and_no_number() -> None:
         found = effects(change, control, read=read, samples=2)
         assert {one.name for one in found} == {*NAMES, "direct", "indirect"}
         assert {(one.value, one.reason) for one in found} == {(None, reason)}
-        assert not is_cause(found, change)
+        assert not is_cause(found, change.where)
 
 
 def test_a_direction_is_one_along_which_activations_vary() -> None:

@@ -4,7 +4,6 @@ calls for other actions.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -44,7 +43,7 @@ def turns(evidence: Evidence) -> list[tuple[Trajectory, Turn]]:
     return [(one, turn) for one in evidence.trajectories for turn in one.turns[:2]]
 
 
-@pytest.mark.parametrize("different", get_args(Different))
+@pytest.mark.parametrize("different", ["goal", "agent", "wall"])
 def test_a_counterfactual_is_what_the_environment_would_have_shown(
     walked: Evidence, different: Different
 ) -> None:

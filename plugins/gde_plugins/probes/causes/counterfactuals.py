@@ -2,25 +2,26 @@
 
 A counterfactual is chosen so that none of its optimal actions is optimal in truth, and
 so that it differs as little as that allows: the goal or the agent as near to its true
-place as possible, or a single wall added or removed.
+place as possible, or a single wall added or removed. Another thing, which no optimum
+follows, moves as if it were the goal.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.cell_map import CellMap, Position
+from gde.data.cell_map import CellMap, Position, Thing
 from gde.data.trajectory import Trajectory, Turn
 from gde.data.view import moves
 from gde.errors import GdeError
 from gde_plugins.probes.arrays import Bools
 from gde_plugins.probes.maps.policies import Believed
 
-Different = Literal["goal", "agent", "wall"]
+Different = str
+"""The goal, the agent, a wall, or the name of another thing on the map."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ def counterfactual_of(
     """Choose the nearest counterfactual of a turn, at random among equally near ones.
 
     Returns:
-        None where no counterfactual calls for other actions.
+        None where no counterfactual calls for other actions, or the thing is not seen.
 
     Raises:
         GdeError: the observation does not show the whole map, so that it cannot be
@@ -56,7 +57,13 @@ def counterfactual_of(
     """
     assert turn.state is not None
     shown = CellMap.from_record(trajectory.world, turn.state)
-    places = drawn_cells(turn.observation.text, _symbols(trajectory, shown))
+    text = turn.observation.text
+    things: Sequence[Thing] = shown.things
+    places = drawn_cells(text, _symbols(trajectory, things))
+    if places is None:
+        # Those that leave their cell as it is may not be drawn.
+        things = [thing for thing in things if thing.kind]
+        places = drawn_cells(text, _symbols(trajectory, things))
     if places is None:
         raise GdeError(
             f"turn {turn.index} of episode {trajectory.key}: the observation does not show the whole map"
@@ -64,9 +71,12 @@ def counterfactual_of(
 
     agent = shown.place_of("agent")
     goal = shown.place_of("goal")
+    # The first thing of a cell covers the others.
+    name_at = {thing.place: thing.name for thing in reversed(things)}
+    place_of = {name: place for place, name in name_at.items()}
     free = ~shown.where("wall")
-    cells = _candidates(different, free, {agent, goal})
-    if not cells:
+    cells = _candidates(different, free, {agent, goal, *name_at})
+    if not cells or different not in {*place_of, "wall"}:
         return None
 
     # Counterfactuals are distinguished by their optimal actions, so all candidates are
@@ -74,6 +84,10 @@ def counterfactual_of(
     actions = moves(trajectory.world)
     truth = Believed(free=free[None], agent=np.array([agent]), goal=np.array([goal]))
     best_in_truth = truth.optimal(actions)
+    if different in place_of:
+        # Nor must it be a way to where the thing is.
+        followed = replace(truth, goal=np.array([place_of[different]]))
+        best_in_truth |= followed.optimal(actions)
     candidates = _candidate_worlds(different, truth, cells)
     best = candidates.optimal(actions)
 
@@ -85,26 +99,32 @@ def counterfactual_of(
     if not telling.size:
         return None
 
-    origin = goal if different == "goal" else agent
+    origin = place_of.get(different, agent)
     apart = np.array(cells)[telling] - origin
     distances = np.abs(apart).sum(axis=1)
     nearest = telling[distances == distances.min()]
     chosen = int(rng.choice(nearest))
 
     there = cells[chosen]
-    places_of = {"goal": goal, "agent": agent, "wall": there}
-    here = places_of[different]
-    text = _redrawn(
-        turn.observation.text, places, _ground(trajectory), different, here, there
-    )
+    here = place_of.get(different, there)
+    redrawn = _redrawn(text, places, _ground(trajectory), different, here, there)
     optimal = frozenset(np.array([*actions])[best[chosen]].tolist())
     return Counterfactual(
-        text=text,
+        text=redrawn,
         best=optimal,
         here=here,
         there=there,
         true={"agent": agent, "goal": goal},
     )
+
+
+def are_shown(
+    trajectory: Trajectory, turn: Turn, things: Collection[Different]
+) -> bool:
+    """Whether all things are on the map of a turn; walls always are."""
+    assert turn.state is not None
+    shown = CellMap.from_record(trajectory.world, turn.state)
+    return {"wall", *(thing.name for thing in shown.things)}.issuperset(things)
 
 
 def drawn_cells(text: str, symbols: NDArray[np.str_]) -> Mapping[Position, int] | None:
@@ -155,11 +175,11 @@ def _drawn_row(line: str, wanted: str) -> list[int] | None:
     return list(range(start, len(line)))
 
 
-def _symbols(trajectory: Trajectory, shown: CellMap) -> NDArray[np.str_]:
-    """(height, width) symbols of a map: its ground, and the letters of its things."""
+def _symbols(trajectory: Trajectory, things: Sequence[Thing]) -> NDArray[np.str_]:
+    """(height, width) symbols of a map: its ground, and the letters of things."""
     symbols = _ground(trajectory)
-    for thing in reversed(shown.things):
-        if thing.kind:
+    for thing in reversed(things):
+        if thing.letter:
             symbols[thing.place] = thing.letter
     return symbols
 
@@ -200,10 +220,10 @@ def _candidate_worlds(
         agent=np.repeat(truth.agent, n, axis=0),
         goal=np.repeat(truth.goal, n, axis=0),
     )
-    if different == "goal":
-        return replace(worlds, goal=at)
     if different == "agent":
         return replace(worlds, agent=at)
+    if different != "wall":
+        return replace(worlds, goal=at)
 
     # A wall is added where there is none, and removed where there is one.
     free = worlds.free.copy()

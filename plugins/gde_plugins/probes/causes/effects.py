@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.data.activations import Intervention
+from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.verdict import ALPHA
 from gde.numerics.episodes import unmeasured
@@ -205,18 +206,21 @@ def verdict(measurements: Sequence[Measurement], change: Change, n: int) -> Meas
     ]
     if effect.value is None:
         return unmeasured("called", effect.reason, change.where)
-    value = float(is_cause(measurements, change))
+    value = float(is_cause(measurements, change.where))
     return Measurement(name="called", value=value, n=n, where=change.where)
 
 
-def is_cause(measurements: Sequence[Measurement], change: Change) -> bool:
-    """Return whether a change has a significant effect beyond its controls."""
-    # The labels tell one change from all others.
-    numbers = {one.name: one for one in measurements if one.where == change.where}
+def is_cause(
+    measurements: Sequence[Measurement], where: Labels, alpha: float = ALPHA
+) -> bool:
+    """Return whether the change of these labels, which tell it from all others, has a
+    significant effect beyond its controls.
+    """
+    numbers = {one.name: one for one in measurements if one.where == where}
     p = numbers["p"]
     effect = numbers["effect"]
     excess = numbers["excess"]
-    if p.value is None or p.value >= ALPHA:
+    if p.value is None or p.value >= alpha:
         return False
     if (effect.value or 0) <= 0:
         return False

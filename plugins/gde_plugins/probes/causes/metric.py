@@ -22,6 +22,7 @@ from gde_plugins.probes.causes.changes import (
 from gde_plugins.probes.causes.class_means import FEWEST
 from gde_plugins.probes.causes.counterfactuals import Different
 from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
+from gde_plugins.probes.causes.pursued import pursued
 from gde_plugins.probes.causes.replay import AsInItsTurn
 from gde_plugins.probes.causes.trials import ReplayedTurns
 from gde_plugins.probes.config import CausesConfig
@@ -50,6 +51,8 @@ class Causes:
     - "causes.called": 1 where all this makes the thing a cause, else 0.
     - "causes.decoded": how often the probe finds a steered thing at its counterfactual
       place.
+    - "causes.pursued": 1 if the way taken follows the place of a thing, in the prompt or
+      in the activations, else 0, see `pursued`.
     """
 
     config: CausesConfig
@@ -103,20 +106,29 @@ class _Tests:
     async def run(self) -> list[Measurement]:
         """Run all tests of all configured things."""
         measurements = []
+        # One can go to a thing, but not to oneself or to a wall.
+        ends = {*self.config.things} - {"agent", "wall"}
         for different in self.config.things:
-            measurements += await self._test(different)
-        return measurements
+            found = await self._test(different)
+            if different in ends:
+                found += pursued(different, found, len(ends))
+            measurements += found
+        return [replace(each, name=f"causes.{each.name}") for each in measurements]
 
     async def _test(self, different: Different) -> list[Measurement]:
         """Patch, steer and ablate one thing."""
         trials = await self.turns.trials(different)
         if not trials:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
-            return [unmeasured(NAME, reason, {"thing": different})]
+            return [unmeasured("effect", reason, {"thing": different})]
 
         places = self.config.places
         patched = [*patching(self.turns.layers, trials, different, places)]
         found = await self._effects(trials, patched)
+
+        # A probe knows no class of other things.
+        if different not in ("goal", "agent", "wall"):
+            return found
 
         # Only things that are in one cell, as walls are not, have a direction from
         # place to place.
@@ -129,7 +141,7 @@ class _Tests:
                 )
             ]
             found += await self._effects(trials, ablated, harmful=True)
-        return [replace(each, name=f"causes.{each.name}") for each in found]
+        return found
 
     async def _steer(
         self, different: Different, trials: Sequence[Trial]

@@ -21,6 +21,7 @@ from gde_plugins.probes.causes.changes import Trial
 from gde_plugins.probes.causes.counterfactuals import (
     Counterfactual,
     Different,
+    are_shown,
     counterfactual_of,
 )
 from gde_plugins.probes.causes.layers import Layer, Prompt, captured, load_layers
@@ -86,11 +87,13 @@ class ReplayedTurns:
                 is_held_out = (str(trajectory.key), turn.index) in held_out
                 is_tested = is_held_out and turn.optimal
                 replayable = self._marked(turn) if is_tested else None
-                if replayable is not None:
+                # Things are compared in turns that show all of them.
+                if replayable and are_shown(trajectory, turn, self.config.things):
                     turns.append((trajectory, replayable))
         if not turns:
+            things = ", ".join(self.config.things)
             raise GdeError(
-                "no held-out turn has a known optimum and a prompt that can be asked again"
+                f"no held-out turn shows {things}, and has a known optimum and a prompt that can be asked again"
             )
         return turns
 
