@@ -26,7 +26,9 @@ NoPreflight = Annotated[
     bool,
     typer.Option("--no-preflight", help="Do not ask served models before the run."),
 ]
-WHERE = typer.Option(help="Where episodes run and activations are captured: serial, processes or ray.")
+WHERE = typer.Option(
+    help="Where episodes run and activations are captured: serial, processes or ray."
+)
 """The option that names an executor."""
 Dry = Annotated[
     bool,

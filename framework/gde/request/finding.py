@@ -6,13 +6,13 @@ from typing import Any
 
 from gde.data.how import How
 from gde.data.json import NONE, Json, Labels
-from gde.data.plan import OBJECT, Choice
+from gde.data.plan import Choice
 from gde.errors import ConfigError, GdeError
 from gde.offers import NoConfig
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names, without_servers
-from gde.request.objects import object_entry
+from gde.request.objects import given_entry
 from gde.request.ready import Chosen, setting_of
 from gde.request.settings import build_part, combinations, dump_what, how_fields
 
@@ -123,13 +123,8 @@ class Finder:
             UnknownName: nobody offers it.
             GdeError: it is an object that is not here.
         """
-        if choice.part is not None:
-            return object_entry(kind, choice)
-        if choice.name.startswith(OBJECT):
-            what = "is not an offer but an object of the program that made the run"
-            advice = "resume in Python with it: gde.resume(RUN, plan=..., how=...)"
-            raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
-        return self.catalogue.find(kind, choice.name)
+        given = given_entry(kind, choice)
+        return given or self.catalogue.find(kind, choice.name)
 
     def _config(self, kind: str, choice: Choice, entry: Entry) -> Any:
         whose = setting_of(kind, choice.label)

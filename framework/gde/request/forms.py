@@ -13,13 +13,14 @@ from gde.parts.reward_model import StepReward, TranscriptReward
 METHODS = {
     "environment": ("reset", "step", "task", "world", "close"),
     "agent": ("act", "predict"),
+    "language_model": ("complete", "info", "close"),
     "probe": ("capture", "labels", "fit", "load", "score"),
     "reward_model": ("rewards",),
     "executor": ("map",),
     "reporter": ("render",),
 }
 """The methods, any of which tells a part of a kind from a function that makes one."""
-COMPLETE = {"environment", "probe"}
+COMPLETE = {"environment", "language_model", "probe"}
 """The kinds whose parts need all of these methods."""
 OF_ONE = {"agent", "metric"}
 """The kinds of which any function of one argument is a part."""
@@ -28,6 +29,7 @@ OF_REWARD = ({"goal", "observation", "action"}, {"transcript"}, {"trajectory"})
 WANTED = {
     "environment": "an object with reset(), step(), task(), world() and close(), or from_gymnasium(ENV)",
     "agent": "a function of the observation, an object with act() or predict()",
+    "language_model": "an object with complete(), info and close(), or in_memory(NAME, MODEL, TOKENIZER)",
     "probe": "an object with capture(), labels(), fit(), load() and score()",
     "reward_model": "reward(goal, observation, action), reward(transcript), an object with rewards()",
     "metric": "a function of an episode or of the evidence",

@@ -15,6 +15,7 @@ from gde.request.catalogue import Catalogue, Entry
 from gde.request.finding import Finder
 from gde.request.kinds import KINDS, MODEL
 from gde.request.names import model_names, references, split_url, weights_field
+from gde.request.objects import given_entry
 from gde.request.ready import Chosen, first_model
 from gde.request.settings import build_part, field_names, required_fields
 
@@ -101,11 +102,6 @@ def models_by_name(
     found: dict[str, Choice] = {}
     of_agents: dict[str, Json] = {}
     for choice in models:
-        if choice.part is not None:
-            advice = "a plugin offers it (docs/how-to/language-model.md)"
-            raise ConfigError(
-                f"models: wanted the name of a language model, got {choice.part!r}: {advice}"
-            )
         if not choice.name:
             of_agents.update(choice.config)
             continue
@@ -225,6 +221,8 @@ def find_model(
             f"language model {choice.alias!r}: a model of that name exists already; take another name"
         )
     entry, argument = model_entry(choice, catalogue)
+    if choice.part is not None:
+        return entry, build_part(entry.offer.config, choice, how, choice.label)
     return entry, _configured(entry, argument, choice, whose, how)
 
 
@@ -251,11 +249,14 @@ def how_asked(
 
 def model_entry(choice: Choice, catalogue: Catalogue) -> tuple[Entry, str]:
     """The offer of a named model and the argument in NAME, NAME:ARGUMENT or
-    PLUGIN:NAME:ARGUMENT.
+    PLUGIN:NAME:ARGUMENT; that of an object without one.
 
     Raises:
         UnknownName: no plugin offers it.
+        GdeError: it is an object that is not here.
     """
+    if entry := given_entry(MODEL.name, choice):
+        return entry, ""
     offer, _, argument = choice.name.partition(":")
 
     # If a plugin has the name of its model, NAME:ARGUMENT wins over PLUGIN:NAME.

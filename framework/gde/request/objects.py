@@ -4,6 +4,7 @@ import inspect
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any
 
 from gde.data.measure import Measure
@@ -21,7 +22,7 @@ from gde.request.forms import (
     is_policy,
     needed,
 )
-from gde.request.kinds import KINDS, SEVERAL, SINGLE
+from gde.request.kinds import KINDS, MODEL, SEVERAL, SINGLE
 from gde.request.settings import field_names
 
 CAPABILITIES: dict[str, tuple[str, ...]] = {
@@ -34,10 +35,15 @@ CAPABILITIES: dict[str, tuple[str, ...]] = {
     Capability.SIMULATOR: ("reseed",),
     Capability.WORLDS: ("worlds",),
     Capability.REMARKS: ("remarks",),
+    Capability.ACTIVATIONS: ("capture", "tokenize", "untrained"),
+    Capability.INTERVENTIONS: ("capture", "tokenize", "untrained"),
+    Capability.ACTION_PROBS: ("completions",),
 }
 """The methods that show that an object gives a capability. MAP, which only the record
 shows, follows from STATE.
 """
+SHOWN = 200
+"""Characters of an object in a message: a network shows itself in pages."""
 COPIED = {"environment", "agent"}
 """Kinds whose objects are copied, since every episode has its own."""
 MADE_ANYWAY = {"probe", "reward_model", "executor"}
@@ -52,6 +58,21 @@ class ObjectProbeConfig:
 
     weights: WeightsName = ""
     """As of every probe: the model that is read, if it is not the agent's."""
+
+
+def given_entry(kind: str, choice: Choice) -> Entry | None:
+    """The entry of the caller's own part; None if the choice names an offer.
+
+    Raises:
+        GdeError: it is no part, or one that is not here.
+    """
+    if choice.part is not None:
+        return object_entry(kind, choice)
+    if choice.name.startswith(OBJECT):
+        what = "is not an offer but an object of the program that made the run"
+        advice = "resume in Python with it: gde.resume(RUN, plan=..., how=...)"
+        raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
+    return None
 
 
 def object_entry(kind: str, choice: Choice) -> Entry:
@@ -149,8 +170,10 @@ def _is_maker(kind: str, part: Any, whose: str) -> bool:
         _check_complete(kind, part, whose)
         return False
     wanted = f"wanted {WANTED[kind]}, or a class or function without arguments that makes one"
-    if not callable(part):
-        raise GdeError(f"{whose}: {wanted}, got {part!r}")
+    # A model of another library is called with tokens, and makes none.
+    is_foreign = kind == MODEL.name and not hasattr(part, "__qualname__")
+    if is_foreign or not callable(part):
+        raise GdeError(f"{whose}: {wanted}, got {shorten(repr(part), SHOWN)}")
     if arguments := ", ".join(each.name for each in needed(part)):
         raise GdeError(f"{whose} cannot be made without {arguments}: {wanted}")
     return True

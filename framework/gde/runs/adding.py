@@ -80,7 +80,7 @@ def probe(
     *,
     plan: Plan | None = None,
     how: How | None = None,
-    models: Sequence[Choice] = (),
+    models: Sequence[Any] = (),
     activations: Captured | None = None,
     untrained: Sequence[Captured] = (),
 ) -> Result:
@@ -101,7 +101,7 @@ def probe(
         watch: receives the progress.
         plan: the plan of the run, if a probe needs an object of it.
         how: this is done; None for the way in which the run was done last.
-        models: language models that the probes name, with their settings.
+        models: language models that the probes name, with their settings, or objects.
         activations: by layer (-1 for the embeddings) and position (any name).
         untrained: the same of random initialisations of the model, for the control.
 
@@ -112,7 +112,7 @@ def probe(
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()
     own, how = reopen(folder, catalogue, plan, how)
-    own = replace(own, models=joined(own.models, models))
+    own = replace(own, models=joined(own.models, tuple(map(Choice.of, models))))
     handed_in = None
     if activations is not None:
         trajectories = Recorded(folder.journal_path)

@@ -56,14 +56,18 @@ def find(source: str | Path, *, device: str, dtype: str, revision: str | None) -
         tokenizer = AutoTokenizer.from_pretrained(
             found, revision=revision, trust_remote_code=False
         )
-    for package in ("torch", "transformers"):
-        versions[package] = version(package)
+    versions |= software()
 
     def make() -> Any:
         with _readable(source):
             return _model(found, place, dtype, revision)
 
     return Found(make=make, tokenizer=tokenizer, versions=versions)
+
+
+def software() -> dict[str, str]:
+    """Return the versions of what computes."""
+    return {package: version(package) for package in ("torch", "transformers")}
 
 
 def versions_of(model: Any) -> dict[str, str]:

@@ -29,6 +29,7 @@ from gde_plugins.language_models.chat_template import ChatTemplate
 from gde_plugins.language_models.enumeration import Answer, Question, enumerate_answers
 from gde_plugins.language_models.generation import Generated, Generation, Job
 from gde_plugins.language_models.loading import (
+    Found,
     Untrained,
     choose_kernels,
     find,
@@ -48,6 +49,8 @@ Initial = Callable[[Any, int], Any]
 
 It leaves the global random state as it is.
 """
+DATE = "2025-08-05"
+"""For chat templates that print one."""
 SMALL = 20_000_000
 """Number of parameters up to which a second core is slower: a product ends before the
 other core has begun, and beside another busy process each waits for the slower one.
@@ -111,7 +114,7 @@ class TransformersModel:
         dtype: str = "auto",
         batch_size: int = 32,
         revision: str | None = None,
-        date: str = "2025-08-05",
+        date: str = DATE,
         name: str = "",
         notice: str = "",
         initial: Initial | None = None,
@@ -123,10 +126,36 @@ class TransformersModel:
         Raises:
             GdeError: it cannot be read or asked, or has no chat template.
         """
-        loaded = find(source, device=device, dtype=dtype, revision=revision)
+        found = find(source, device=device, dtype=dtype, revision=revision)
         whose = name or f"hf:{source}"
-        memory = OneInMemory[Reader](attrgetter("original"))
-        make = partial(_made, loaded.make, batch_size)
+        return cls.of(
+            found,
+            whose,
+            batch_size=batch_size,
+            date=date,
+            notice=notice,
+            initial=initial,
+        )
+
+    @classmethod
+    def of(
+        cls,
+        found: Found,
+        whose: str,
+        *,
+        batch_size: int = 32,
+        date: str = DATE,
+        notice: str = "",
+        initial: Initial | None = None,
+        memory: OneInMemory[Reader] | None = None,
+    ) -> Self:
+        """Make it of a model that was found, in memory beside others that share it.
+
+        Raises:
+            GdeError: it cannot be asked, or has no chat template.
+        """
+        memory = memory or OneInMemory[Reader](attrgetter("original"))
+        make = partial(_made, found.make, batch_size)
         with memory.holding(make) as reader:
             model = reader.original
             check_answers(model, whose)
@@ -138,9 +167,9 @@ class TransformersModel:
                 n_heads=n_heads,
                 head_width=head_width,
                 notice=notice,
-                versions=loaded.versions | versions_of(model),
+                versions=found.versions | versions_of(model),
             )
-        return cls(memory, make, loaded.tokenizer, info, batch_size, date, initial)
+        return cls(memory, make, found.tokenizer, info, batch_size, date, initial)
 
     async def complete(self, request: ChatRequest) -> Completion:
         """Answer one request.

@@ -14,8 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from gde import Choice, Completion, How, Plan, Trajectory, evaluate, load_evidence
+from gde import (
+    Choice,
+    Completion,
+    How,
+    Plan,
+    Trajectory,
+    evaluate,
+    load_evidence,
+    probe,
+)
 from gde.data.activations import CaptureRequest, TokenSequence
 from gde.parts.context import OutsideRun
 from gde.stages.capturing import sequences
@@ -27,7 +37,9 @@ from gde.store.replays import read_replays, unread
 
 pytest.importorskip("openai", reason="needs the extra openai")
 
+from gde_plugins.language_models import in_memory
 from gde_plugins.language_models.config import NanoConfig
+from gde_plugins.language_models.nano import folder as nano_folder
 from gde_plugins.language_models.plugin import make_nano
 from gde_plugins.language_models.transformers_model import TransformersModel
 
@@ -127,14 +139,17 @@ def serving(known: Mapping[Conversation, Completion]) -> Iterator[str]:
         thread.join()
 
 
+def known(folder: Path) -> dict[Conversation, Completion]:
+    return {
+        tuple((each.role, each.content) for each in answer.prompt): answer
+        for answer in answers(folder)
+    }
+
+
 def test_a_served_model_acts_and_activates_as_it_does_here(
     local: Path, tmp_path: Path
 ) -> None:
-    known = {
-        tuple((each.role, each.content) for each in answer.prompt): answer
-        for answer in answers(local)
-    }
-    with serving(known) as url:
+    with serving(known(local)) as url:
         result = evaluate(
             plan("nano", f"openai:nano@{url}"), tmp_path / "run", how=PAGE
         )
@@ -152,6 +167,22 @@ def test_a_served_model_acts_and_activates_as_it_does_here(
     assert own.keys() == served.keys() == {*product(sources, [3], positions)}
     for place, values in own.items():
         np.testing.assert_allclose(served[place], values, rtol=RELATIVE, atol=1e-5)
+
+
+def test_the_answers_of_a_server_are_read_by_weights_in_memory(
+    local: Path, tmp_path: Path
+) -> None:
+    with serving(known(local)) as url:
+        played = replace(plan("", f"openai:nano@{url}"), probes=())
+        evaluate(played, tmp_path / "run")
+    model = AutoModelForCausalLM.from_pretrained(nano_folder(), dtype="float64")
+    held = in_memory("mine", model, AutoTokenizer.from_pretrained(nano_folder()))
+    result = probe(tmp_path / "run", plan("mine").probes, models=[held])
+    assert not result.failures
+    own, served = (tables(folder) for folder in (local, tmp_path / "run"))
+    for position in ("pre", "post"):
+        place = "model", 3, position
+        np.testing.assert_allclose(served[place], own[place], rtol=RELATIVE, atol=1e-5)
 
 
 def tables(folder: Path) -> dict[tuple[str, int, str], Any]:
@@ -269,11 +300,7 @@ def test_at_temperature_0_the_likeliest_tokens_tell_nano_from_its_sibling(
     local: Path, tmp_path: Path
 ) -> None:
     """Also where the server gives neither ids nor log-probabilities."""
-    known = {
-        tuple((each.role, each.content) for each in answer.prompt): answer
-        for answer in answers(local)
-    }
-    with serving(known) as url:
+    with serving(known(local)) as url:
         served = plan("nano", f"openai:nano@{url}")
         own = evaluate(served, tmp_path / "own", how=PAGE)
         (probe,) = served.probes

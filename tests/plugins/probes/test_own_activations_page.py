@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 import gde
+from gde_plugins.language_models.nano import folder
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "own-activations.md"
 HOOK = "blocks.3.hook_resid_post"
@@ -45,10 +46,10 @@ def test_the_page_probes_what_it_has_captured(
     monkeypatch.setitem(sys.modules, "transformer_lens", stand_in)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
-    assert [len(block.strip().splitlines()) <= 16 for block in blocks] == [True] * 3
+    assert [len(block.strip().splitlines()) <= 16 for block in blocks] == [True] * 4
 
     names: dict[str, Any] = {"__name__": "page"}
-    exec("\n".join(blocks[:2]).replace("episodes=20", "episodes=8"), names)
+    exec("\n".join(blocks[1:3]).replace("episodes=20", "episodes=8"), names)
     run = gde.open("runs/hooked")
     shown = run.messages["observation"]
     (source,) = set(run.stored["source"])
@@ -62,3 +63,29 @@ def test_the_page_probes_what_it_has_captured(
         if one.name.startswith("cogmap.")
     }
     assert places == {(3, "last")}
+
+
+def test_the_page_evaluates_a_model_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """nano in the place of the page's model, asked as nano is; in few episodes."""
+    monkeypatch.chdir(tmp_path)
+    block, *_ = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    assert len(block.strip().splitlines()) <= 10 + len(["import"] * 3)
+    for written, tried in (
+        ("openai/gpt-oss-20b", str(folder())),
+        ('"mine"}', '"mine", "style": "compact", "effort": "medium"}'),
+        ("episodes=20", "episodes=8, initialisations=1, learning=False"),
+    ):
+        assert written in block
+        block = block.replace(written, tried)
+    names: dict[str, Any] = {"__name__": "page"}
+    exec(block, names)
+    assert names["result"].status == "ok"
+    assert str(names["result"].subject).count("mine")
+    resumed = gde.resume("runs/held", plan=names["plan"])
+    assert resumed.measurements == names["result"].measurements
+    with pytest.raises(
+        gde.GdeError, match="an object of the program that made the run"
+    ):
+        gde.resume("runs/held")

@@ -1,0 +1,1 @@
+from .held import in_memory as in_memory
