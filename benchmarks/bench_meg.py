@@ -29,7 +29,7 @@ from scipy.special import logsumexp
 from sizes import size
 
 from gde import Policy, TabularMDP
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg import known_utility, unknown_utility
 from gde_plugins.meg.solvers.finite_horizon import Finite
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
@@ -45,7 +45,7 @@ GIVEN_UP = size(1000, 3)
 """Steps of gradient ascent after which such a library stops."""
 Step = Callable[[float, int], float]
 """The step to take, given the slope and the number of the step."""
-Stop = Callable[[float, Floats], bool]
+Stop = Callable[[float, Doubles], bool]
 """Whether to stop, given the slope and the (H, S, A) predicted policy."""
 LARGE = size((1_000_000, 10), (100, 10))
 """States and horizon of the measurement of memory."""
@@ -56,7 +56,7 @@ class Dense:
     rationality, as in `imitation`.
     """
 
-    def __init__(self, mdp: TabularMDP, policy: Floats) -> None:
+    def __init__(self, mdp: TabularMDP, policy: Doubles) -> None:
         self.transition = np.stack(
             [matrix.toarray() for matrix in mdp.transition], axis=1
         )
@@ -64,7 +64,7 @@ class Dense:
         self.visits = self.occupancy(policy)
         self.earned = float((self.visits @ self.reward).sum())
 
-    def plan(self, beta: float) -> Floats:
+    def plan(self, beta: float) -> Doubles:
         values, policy = np.zeros(len(self.reward)), np.empty_like(self.policy)
         for t in reversed(range(HORIZON)):
             quality = beta * self.reward[:, None] + self.transition @ values
@@ -72,22 +72,22 @@ class Dense:
             policy[t] = np.exp(quality - values[:, None])
         return policy
 
-    def occupancy(self, policy: Floats) -> Floats:
+    def occupancy(self, policy: Doubles) -> Doubles:
         visits = np.zeros((HORIZON, len(self.reward)))
         visits[0] = self.start
         for t in range(HORIZON - 1):
             visits[t + 1] = self.next_visits(visits[t], policy[t])
         return visits
 
-    def soft_maximum(self, quality: Floats) -> Floats:
-        values: Floats = logsumexp(quality, axis=1)
+    def soft_maximum(self, quality: Doubles) -> Doubles:
+        values: Doubles = logsumexp(quality, axis=1)
         return values
 
-    def next_visits(self, visits: Floats, policy: Floats) -> Floats:
-        arrived: Floats = np.einsum("s,sa,saz->z", visits, policy, self.transition)
+    def next_visits(self, visits: Doubles, policy: Doubles) -> Doubles:
+        arrived: Doubles = np.einsum("s,sa,saz->z", visits, policy, self.transition)
         return arrived
 
-    def accuracy(self, predicted: Floats) -> float:
+    def accuracy(self, predicted: Doubles) -> float:
         seen = self.visits[:, :, None] * self.policy
         nats = np.log(
             predicted * predicted.shape[-1], where=seen > 0, out=np.zeros_like(seen)
@@ -113,13 +113,13 @@ class PlainDense(Dense):
     searches.
     """
 
-    def soft_maximum(self, quality: Floats) -> Floats:
+    def soft_maximum(self, quality: Doubles) -> Doubles:
         best = quality.max(axis=1)
-        values: Floats = best + np.log(np.exp(quality - best[:, None]).sum(axis=1))
+        values: Doubles = best + np.log(np.exp(quality - best[:, None]).sum(axis=1))
         return values
 
-    def next_visits(self, visits: Floats, policy: Floats) -> Floats:
-        arrived: Floats = (visits[:, None] * policy).ravel() @ self.transition.reshape(
+    def next_visits(self, visits: Doubles, policy: Doubles) -> Doubles:
+        arrived: Doubles = (visits[:, None] * policy).ravel() @ self.transition.reshape(
             -1, len(visits)
         )
         return arrived

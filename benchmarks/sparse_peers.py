@@ -16,7 +16,7 @@ from scipy.optimize import brentq, minimize
 from scipy.sparse import csr_array, vstack
 
 from gde import Policy, TabularMDP
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 
 SETTLED = 1e-10
 """Change at which an iteration without horizon ends."""
@@ -48,7 +48,7 @@ class Sparse:
             reached = reached | (np.sum(following, axis=0) > 0)
         return np.flatnonzero(reached)
 
-    def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
+    def soft(self, utility: Doubles) -> tuple[Doubles, list[Doubles]]:
         """(S,) values at the start, and the (A, S) policies from the first step to the
         last.
         """
@@ -62,7 +62,7 @@ class Sparse:
             values = best + np.log(total / self.shape[0])
         return values, policies[::-1]
 
-    def visited(self, policies: Iterable[Floats]) -> Floats:
+    def visited(self, policies: Iterable[Doubles]) -> Doubles:
         """(S,) visits of a whole episode."""
         now, total = self.start, np.zeros(self.shape[1])
         for policy in policies:
@@ -70,7 +70,7 @@ class Sparse:
             now = self.back @ (now * policy).ravel()
         return total
 
-    def loss(self, utility: Floats) -> tuple[float, Floats]:
+    def loss(self, utility: Doubles) -> tuple[float, Doubles]:
         """The accuracy of predicting the policy, negated, and its gradient."""
         self.evaluations += 1
         values, policies = self.soft(utility)
@@ -106,7 +106,7 @@ def fit(
     reached: dict[str, tuple[int, float]] = {}
     started = time.process_time()
 
-    def loss(utility: Floats) -> tuple[float, Floats]:
+    def loss(utility: Doubles) -> tuple[float, Doubles]:
         value, slope = peer.loss(utility)
         now = peer.evaluations, time.process_time() - started
         if -value >= enough:
@@ -126,7 +126,7 @@ def fit(
     return reached
 
 
-def rationality(peer: Sparse, reward: Floats) -> float:
+def rationality(peer: Sparse, reward: Doubles) -> float:
     """The rationality of largest accuracy: where its slope changes sign, by doubling
     and Brent's method.
     """
@@ -153,7 +153,7 @@ class Endless(Sparse):
         """All states: nothing ends an episode."""
         return np.arange(mdp.n_states)
 
-    def soft(self, utility: Floats) -> tuple[Floats, list[Floats]]:
+    def soft(self, utility: Doubles) -> tuple[Doubles, list[Doubles]]:
         values, change = np.zeros(self.shape[1]), np.inf
         while change > SETTLED:
             quality = utility + self.discount * (self.ahead @ values).reshape(
@@ -166,7 +166,7 @@ class Endless(Sparse):
             change = np.abs(values - before).max()
         return values, [weights / total]
 
-    def visited(self, policies: Iterable[Floats]) -> Floats:
+    def visited(self, policies: Iterable[Doubles]) -> Doubles:
         (policy,) = policies
         now, total = self.start, np.zeros(self.shape[1])
         while now.sum() > SETTLED:

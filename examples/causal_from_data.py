@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles, Indices
 from gde.numerics.stats import Interval
 from gde_plugins.meg.causal import Diagram, DiagramMeg, chance, target_variables
-from gde_plugins.meg.solvers.dynamics import Indices
 
 RESAMPLES = 200
 CONFIDENCE = 0.95
@@ -153,7 +152,7 @@ def _table(
     name: str,
     parents: Sequence[str],
     sizes: Mapping[str, int],
-) -> Floats:
+) -> Doubles:
     counts = np.zeros([sizes[each] for each in (*parents, name)])
     np.add.at(counts, tuple(data[each] for each in (*parents, name)), 1.0)
     total = counts.sum(axis=-1, keepdims=True)

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array, diags_array
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation
 from gde.errors import GdeError
 from gde.parts.environment import Environment, HasState
@@ -38,7 +39,7 @@ class Explored:
     """
     index: Mapping[Hashable, int]
     """Row of each state, by its key."""
-    tries: Floats
+    tries: Doubles
     """(S, A) how often each action was tried: a probability estimated from n tries is
     off by up to about 1 / sqrt(n).
     """
@@ -205,7 +206,7 @@ class _Table:
         return next(key for key, known in self.index.items() if known == row)
 
 
-def _frequencies(states: Any, reached: Any, tries: Floats) -> csr_array:
+def _frequencies(states: Any, reached: Any, tries: Doubles) -> csr_array:
     """(S, S) how often each state followed; a state where the action was not tried
     stays.
     """

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde.errors import GdeError
 from gde.numerics.tabular import solve
 from gde.parts.context import OutsideRun
@@ -77,7 +78,7 @@ def arenas(config: BaselinesConfig, kind: str) -> Callable[[int], Arena]:
             world = environment.mdp()
             # Every step costs one, so the value of the start is the length of the
             # shortest way.
-            value: Floats = solve(world).value
+            value: Doubles = solve(world).value
             shortest = -float(value[world.start > 0][0])
             worlds.append(world)
             begins.append(partial(begin, seed))

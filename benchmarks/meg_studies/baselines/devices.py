@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 from scipy.special import expit, gammaln, logsumexp
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import union
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
 from gde_plugins.meg.trajectories.sample import Sample
 from meg_studies.baselines.walkers import successors
@@ -129,7 +129,7 @@ def _learned(context: Indices, actions: Indices, n_actions: int) -> float:
     """
     _, place = np.unique(context, return_inverse=True)
     n_contexts = int(place.max(initial=0)) + 1
-    counts: Floats = np.zeros((n_contexts, n_actions))
+    counts: Doubles = np.zeros((n_contexts, n_actions))
     np.add.at(counts, (place, actions), 1.0)
 
     prior = PRIOR * n_actions

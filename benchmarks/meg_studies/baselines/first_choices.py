@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from meg_studies.baselines.walkers import Maker, Memory, successors
 from meg_studies.placebo import Place, goal_of, placebo
 
@@ -62,7 +63,7 @@ def response_to_actions(
     return _variation(before, after, ~goal_of(world))
 
 
-def _policy(make: Maker, world: TabularMDP) -> Floats:
+def _policy(make: Maker, world: TabularMDP) -> Doubles:
     """Return (S, A) the first choice in every state, in a world that the walker has
     just entered.
     """
@@ -73,7 +74,7 @@ def _policy(make: Maker, world: TabularMDP) -> Floats:
     return np.array(rows)
 
 
-def _variation(one: Floats, other: Floats, states: Place) -> float:
+def _variation(one: Doubles, other: Doubles, states: Place) -> float:
     """Return the mean total variation over these states."""
     differences = np.abs(one - other)[states].sum(axis=1)
     return float(differences.mean() / 2)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import solve
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.solvers.process import soft_policy
 from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.sample import planning_horizon
@@ -37,7 +37,7 @@ class Memory:
     """The number of visits, by state."""
 
 
-Walker = Callable[[int, Indices, Memory], Floats]
+Walker = Callable[[int, Indices, Memory], Doubles]
 """From a state, the state that each action leads to, and memory: the probability of
 each action.
 """
@@ -45,11 +45,11 @@ Maker = Callable[[TabularMDP], Walker]
 """Makes the walker of a world."""
 
 
-def _memoryless(policy: Floats) -> Walker:
+def _memoryless(policy: Doubles) -> Walker:
     """Return the walker that follows an (S, A) policy."""
 
-    def choose(state: int, _: Indices, __: Memory) -> Floats:
-        chosen: Floats = policy[state]
+    def choose(state: int, _: Indices, __: Memory) -> Doubles:
+        chosen: Doubles = policy[state]
         return chosen
 
     return choose
@@ -64,7 +64,7 @@ def random(world: TabularMDP) -> Walker:
 def non_reversing(_: TabularMDP) -> Walker:
     """Never run into walls, and never turn back where there is another way."""
 
-    def choose(state: int, after: Indices, memory: Memory) -> Floats:
+    def choose(state: int, after: Indices, memory: Memory) -> Doubles:
         free = after != state
         onwards = after != memory.before
         return _among(free & onwards, free)
@@ -75,7 +75,7 @@ def non_reversing(_: TabularMDP) -> Walker:
 def novelty_seeking(_: TabularMDP) -> Walker:
     """Go where the walker has been least often."""
 
-    def choose(state: int, after: Indices, memory: Memory) -> Floats:
+    def choose(state: int, after: Indices, memory: Memory) -> Doubles:
         free = after != state
         counts = [memory.visits.get(int(each), 0) for each in after]
         visits = np.array(counts, dtype=float)
@@ -88,7 +88,7 @@ def novelty_seeking(_: TabularMDP) -> Walker:
 def momentum(_: TabularMDP) -> Walker:
     """Go straight on until a wall is in the way."""
 
-    def choose(state: int, after: Indices, memory: Memory) -> Floats:
+    def choose(state: int, after: Indices, memory: Memory) -> Doubles:
         free = after != state
         straight_on = np.arange(len(after)) == memory.last
         return _among(free & straight_on, free)
@@ -99,7 +99,7 @@ def momentum(_: TabularMDP) -> Walker:
 def wall_following(_: TabularMDP) -> Walker:
     """Keep the right hand on the wall."""
 
-    def choose(state: int, after: Indices, memory: Memory) -> Floats:
+    def choose(state: int, after: Indices, memory: Memory) -> Doubles:
         free = after != state
         preferred = np.zeros(len(after), dtype=bool)
         for action in RIGHT_HAND.get(memory.last, ()):
@@ -221,7 +221,7 @@ def walk(
     )
 
 
-def _among(preferred: NDArray[np.bool_], free: NDArray[np.bool_]) -> Floats:
+def _among(preferred: NDArray[np.bool_], free: NDArray[np.bool_]) -> Doubles:
     """Return the policy of one of the preferred actions, else a free one, else any; now
     and then a random one.
     """
@@ -232,5 +232,5 @@ def _among(preferred: NDArray[np.bool_], free: NDArray[np.bool_]) -> Floats:
     else:
         chosen = np.ones_like(free)
     meant = (1 - EPSILON) * chosen / chosen.sum()
-    policy: Floats = meant + EPSILON / len(chosen)
+    policy: Doubles = meant + EPSILON / len(chosen)
     return policy

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.trajectories.utilities import Feature
 from meg_studies.language.scenes import Swap
 from meg_studies.language.tabular_agent import Tabulated, expected
@@ -54,7 +55,7 @@ class Found:
     """
 
 
-def swapped(swap: Swap, policies: tuple[Floats, Floats], turns: int) -> Case:
+def swapped(swap: Swap, policies: tuple[Doubles, Doubles], turns: int) -> Case:
     """Return the agent with these (S, A) policies, before and after, for as many turns
     at most.
     """

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde.errors import GdeError
 from gde.parts.agent import Agent, Brief, HasActionProbabilities
 from meg_studies.language.scenes import Scene, View
@@ -20,7 +20,7 @@ async def policies_of(
     make: Callable[[], Agent],
     scenes: Sequence[Scene],
     least: float,
-) -> list[Floats]:
+) -> list[Doubles]:
     """Return (S, A) probabilities in each scene, zeros in states without a view; rows
     may sum to less than 1.
 
@@ -34,7 +34,7 @@ async def policies_of(
     """
     door = asyncio.Semaphore(AT_ONCE)
 
-    async def ask(scene: Scene, view: View) -> Floats:
+    async def ask(scene: Scene, view: View) -> Doubles:
         # An agent of its own for each question, as it may remember the episode.
         agent = make()
         if not isinstance(agent, HasActionProbabilities):

@@ -10,9 +10,9 @@ from math import ceil
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.figure import Figure
 from gde.data.json import Json
-from gde.data.mdp import Floats
 from gde.data.plan import Choice, Plan
 from gde.data.result import Measurement
 from gde.errors import GdeError
@@ -35,7 +35,7 @@ SOURCE = "no publication; MacDermott et al. (2024), section 7 and appendix A, le
 TURNS = 1.5
 """Turns of an episode, as a multiple of the shortest way."""
 
-Policies = tuple[Floats, Floats]
+Policies = tuple[Doubles, Doubles]
 """(S, A) before the goal is swapped and after."""
 
 
@@ -114,7 +114,7 @@ class LanguageStudy:
         agent: Agent = offer.made(config, self._context)
         return agent
 
-    def _sampled(self, played: Sequence[tuple[Scene, Floats]]) -> Iterator[Comparison]:
+    def _sampled(self, played: Sequence[tuple[Scene, Doubles]]) -> Iterator[Comparison]:
         """Yield the exact value, then how samples of the same agent scatter around
         it.
         """

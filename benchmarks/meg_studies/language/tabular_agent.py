@@ -10,7 +10,8 @@ from math import copysign
 import numpy as np
 from scipy.sparse import csr_array
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
@@ -28,7 +29,7 @@ class Tabulated:
     """An agent in a world, whose choices depend on the state alone."""
 
     mdp: TabularMDP
-    probabilities: Floats
+    probabilities: Doubles
     """(S, A). The rest to a sum of 1 is the probability of no action, after which the
     agent stays where it is.
     """
@@ -40,7 +41,7 @@ class Tabulated:
     """
 
     @cached_property
-    def taken(self) -> Floats:
+    def taken(self) -> Doubles:
         """(S, A) expected number of times that each action is taken in each state in an
         episode.
         """

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 
 Indices = NDArray[np.intp]
 
@@ -36,7 +37,7 @@ class Sight:
     """(G, A) actions that are optimal towards each goal."""
     present: int
     """Index of the goal of the episode, which only seekers look at."""
-    chances: Floats
+    chances: Doubles
     """(G,) probability of each goal."""
     memory: Memory
     mdp: TabularMDP | None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
+from gde.data.arrays import Floats, Ints
 from gde.data.place import RESIDUAL, check_place
 
 EMBEDDING = -1
@@ -57,7 +58,7 @@ class Intervention:
     """"add" the vector, "replace" the activation by it, or "project_out" its
     direction.
     """
-    vector: NDArray[np.float32]
+    vector: Floats
     """(width,) for all tokens of the position, or (tokens of the position, width), as wide
     as the place. A read-only copy is kept.
     """
@@ -141,7 +142,7 @@ class TokenSequence:
 class ActivationRecord:
     """The activations of one sequence at the requested place."""
 
-    values: Mapping[tuple[int, str], NDArray[np.float32]]
+    values: Mapping[tuple[int, str], Floats]
     """(layer, position) to a read-only (tokens of the position, width) array.
 
     A position that the sequence lacks is absent."""
@@ -160,16 +161,16 @@ class ActivationTable:
     The number of tokens may differ between turns.
     """
 
-    values: NDArray[np.float32]
+    values: Floats
     """(S, width), C-ordered: the marked tokens of all turns, those of a turn together
     and in order.
     """
-    lengths: NDArray[np.int64]
+    lengths: Ints
     """(N,) marked tokens of each turn, one or more; they sum to S."""
     rows: tuple[tuple[str, int], ...]
     """(episode key, turn index) of each of the N turns."""
 
-    def concatenated(self) -> NDArray[np.float32]:
+    def concatenated(self) -> Floats:
         """(N, tokens * width): the tokens of each turn side by side, without a copy.
 
         Raises:
@@ -184,7 +185,7 @@ class ActivationTable:
             )
         return self.values.reshape(len(self.lengths), -1)
 
-    def padded(self) -> NDArray[np.float32]:
+    def padded(self) -> Floats:
         """(N, T, width) activations, T the tokens of the longest turn.
 
         NaN follows the last token of a shorter turn.

@@ -24,9 +24,9 @@ from typing import Annotated, TypeVar
 
 import numpy as np
 from annotated_types import MinLen
-from numpy.typing import NDArray
 from pydantic import BaseModel, StrictInt, TypeAdapter, ValidationError
 
+from gde.data.arrays import Bools, Ints
 from gde.data.json import Json
 from gde.data.observation import State, World
 
@@ -79,7 +79,7 @@ class CellMap:
     """
 
     kinds: tuple[str, ...]
-    codes: NDArray[np.int64]
+    codes: Ints
     """(height, width) index into `kinds`, things included."""
     things: tuple[Thing, ...] = ()
     """The things that are there. Of several in one cell the first is seen."""
@@ -154,7 +154,7 @@ class CellMap:
     def width(self) -> int:
         return int(self.codes.shape[1])
 
-    def padded(self, size: int) -> NDArray[np.int64]:
+    def padded(self, size: int) -> Ints:
         """(size, size) index into `decoded_classes`, padded to the right and below.
 
         Raises:
@@ -169,14 +169,14 @@ class CellMap:
         cells[: self.height, : self.width] = self.codes
         return cells
 
-    def where(self, kind: str) -> NDArray[np.bool_]:
+    def where(self, kind: str) -> Bools:
         """(height, width) True where a cell is of this kind.
 
         Raises:
             ValueError: there is no such kind.
         """
         code = _index(kind, self.kinds, "of a map")
-        here: NDArray[np.bool_] = self.codes == code
+        here: Bools = self.codes == code
         return here
 
     def place_of(self, name: str) -> Position:
@@ -217,7 +217,7 @@ def position(facts: Mapping[str, Json], name: str) -> Position:
     return _read(_PAIR, facts.get(name), f"{name!r}: wanted [row, column]")
 
 
-def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> NDArray[np.int64]:
+def _ground(facts: Mapping[str, Json], kinds: tuple[str, ...]) -> Ints:
     """(height, width) index into `kinds`, without things."""
     rows = _read(
         _TEXTS,

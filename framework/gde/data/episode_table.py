@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools, Doubles, Ints
 from gde.data.trajectory import ENDINGS, Ending, Trajectory
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 EPISODES = "episodes"
 """The column that is one everywhere."""
 ENDING = "ending."
@@ -46,9 +44,9 @@ class EpisodeTable:
     """(N,) number of the world's cluster, likewise."""
     endings: Ints
     """(N,) place of the ending in `ENDINGS`."""
-    facts: Mapping[str, Floats]
+    facts: Mapping[str, Doubles]
     """(N,) each, by name; nan where there is none, as of failed episodes."""
-    faults: NDArray[np.bool_]
+    faults: Bools
     """(N,) whether to ask for the facts has failed."""
 
     @classmethod
@@ -67,17 +65,17 @@ class EpisodeTable:
     def __len__(self) -> int:
         return len(self.worlds)
 
-    def __getitem__(self, name: str) -> Floats:
+    def __getitem__(self, name: str) -> Doubles:
         """(N,) the column of this name."""
         if name == EPISODES:
             return np.ones(len(self))
         if name.startswith(ENDING):
             names = [f"{ENDING}{ending}" for ending in ENDINGS]
-            found: Floats = (self.endings == names.index(name)).astype(np.float64)
+            found: Doubles = (self.endings == names.index(name)).astype(np.float64)
             return found
         return self.facts[name]
 
-    def where(self, chosen: NDArray[np.bool_]) -> "EpisodeTable":
+    def where(self, chosen: Bools) -> "EpisodeTable":
         """The chosen (N,) episodes."""
         return replace(
             self,

@@ -7,12 +7,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from gde.data.arrays import Bools, Doubles
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-9
 
 
@@ -32,16 +33,16 @@ class TabularMDP:
     """One (S, S) matrix an action: `transition[a][s, s']` is the probability of s' after
     a in s.
     """
-    start: Floats
+    start: Doubles
     """(S,) probabilities of the first state."""
-    reward: Floats
+    reward: Doubles
     """(S,) for being in a state, or (S, A) for taking an action there."""
-    terminal: NDArray[np.bool_] | None = None
+    terminal: Bools | None = None
     """(S,) states where the episode is over; None for no such state."""
     discount: float = 1.0
     actions: tuple[str, ...] = ()
     """Names of the actions, in index order."""
-    labels: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    labels: dict[str, Doubles] = field(default_factory=dict)
     """Named (S,) state features, e.g. row and column, for pictures and feature-based
     utilities.
     """
@@ -176,7 +177,7 @@ class TabularMDP:
 class Policy:
     """Action probabilities: (S, A), or (T, S, A) for one per time step."""
 
-    probabilities: Floats
+    probabilities: Doubles
 
     @classmethod
     def of(cls, probabilities: ArrayLike) -> Self:
@@ -202,7 +203,7 @@ class Policy:
             )
 
 
-def _distributions(probabilities: Floats) -> NDArray[np.bool_]:
+def _distributions(probabilities: Doubles) -> Bools:
     """Whether each row is a distribution; NaN is none."""
     off = np.abs(probabilities.sum(axis=-1) - 1)
     return np.asarray((probabilities >= 0).all(axis=-1) & (off <= TOLERANCE))
@@ -244,12 +245,12 @@ def _matrices(transition: Any) -> "tuple[csr_array, ...]":
     return tuple(matrices)
 
 
-def _array(name: str, values: ArrayLike) -> Floats:
+def _array(name: str, values: ArrayLike) -> Doubles:
     try:
         # NumPy takes None for NaN, and reads texts.
         if values is None or isinstance(values, str):
             raise TypeError
-        array: Floats = np.asarray(values, dtype=np.float64)
+        array: Doubles = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"{name} must be an array of numbers, got {_kind(values)}"
@@ -257,7 +258,7 @@ def _array(name: str, values: ArrayLike) -> Floats:
     return array
 
 
-def _at(state: Floats, n_states: int) -> Floats:
+def _at(state: Doubles, n_states: int) -> Doubles:
     index = int(state)
     if state != index or not 0 <= index < n_states:
         raise ValueError(

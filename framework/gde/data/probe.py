@@ -7,6 +7,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.arrays import Bools, Doubles, Floats, Indices, Ints
 from gde.data.json import Labels
 from gde.data.result import Measurement
 
@@ -30,7 +31,7 @@ FIT = frozenset({"variant", "layer", "position", "control"})
 class ProbeLabels:
     """The truth that a probe decodes, one entry for each turn of a trajectory."""
 
-    values: NDArray[np.int64] | NDArray[np.float64]
+    values: Ints | Doubles
     """(T, ...); the trailing shape is the same for every trajectory. A turn with
     NaN has no label: the probe leaves it out, and no control gives it one.
     """
@@ -44,12 +45,12 @@ class ProbeLabels:
 class ProbeDataset:
     """Activations and labels of many turns."""
 
-    inputs: NDArray[np.float32]
+    inputs: Floats
     """(N, D): the activations of the marked tokens, concatenated in order. A probe with
     `inputs = "tokens"` gets (N, T, width), with NaN after the last token of a turn that
     has fewer than T.
     """
-    labels: NDArray[np.int64] | NDArray[np.float64]
+    labels: Ints | Doubles
     """(N, ...)."""
     groups: NDArray[np.str_]
     """(N,) world ids; no group is ever both trained and tested on."""
@@ -63,7 +64,7 @@ class ProbeDataset:
                 f"inputs, labels and groups must be equally long, got {lengths}"
             )
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "ProbeDataset":
+    def take(self, rows: Indices | Bools) -> "ProbeDataset":
         """The dataset of the chosen rows."""
         return replace(
             self,
@@ -122,9 +123,9 @@ class Fit:
 class Likelihoods:
     """The probabilities of true labels: L labels for each of N turns."""
 
-    fitted: NDArray[np.float64]
+    fitted: Doubles
     """(N, L) as a probe predicts; NaN where a turn has fewer labels."""
-    uniform: NDArray[np.float64]
+    uniform: Doubles
     """(N, L) one over the number of values that are possible there."""
 
 
@@ -136,7 +137,7 @@ class CodedTurns:
     """(episode key, turn index)."""
     worlds: tuple[str, ...] = ()
     """(N,) the world of each row."""
-    scores: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    scores: Mapping[str, Floats] = field(default_factory=dict)
     """(K, N) code lengths by the name of the measurement that is their mean."""
 
 
@@ -150,17 +151,17 @@ class ProbeReport:
     n_test: int
     rows: tuple[tuple[str, int], ...]
     """(episode key, turn index) of the N held-out turns, of which `n_test` count."""
-    decoded: NDArray[np.float32]
+    decoded: Floats
     """(N, ...) the readout's predictions on them, e.g. class probabilities; of a
     control of several draws, those of the first.
     """
-    further: tuple[NDArray[np.float32], ...] = ()
+    further: tuple[Floats, ...] = ()
     """The same of the further draws."""
     classes: tuple[str, ...] = ()
     """Names of the classes, as in `ProbeLabels`."""
     worlds: tuple[str, ...] = ()
     """(N,) the world of each row."""
-    scores: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    scores: Mapping[str, Floats] = field(default_factory=dict)
     """(K, N) scores of the turns by the name of the measurement that is their
     mean, from each of K draws: see `gde.parts.probe.ScoresTurns`. NaN in turns that do
     not count.

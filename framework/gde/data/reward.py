@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gde.data.arrays import Doubles
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rewards:
     """One predicted reward for each step of a transcript."""
 
-    values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    values: Doubles = field(default_factory=lambda: np.empty(0))
     """(T,) rewards, which may be given as any sequence of numbers. A failure has no
     values, not NaN: see `failure`.
     """

@@ -15,9 +15,10 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from annotated_types import MinLen
-from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
+
+from gde.data.arrays import Ints
 
 MARK = re.compile(r"stated map(?:, (\d+) turns before)?: ")
 Flaw = Literal["empty", "form", "size", "words"]
@@ -63,9 +64,7 @@ def answer_noted(detail: str) -> Noted | None:
     return Noted(detail[mark.end() :], int(mark[1] or 0)) if mark else None
 
 
-def read_stated(
-    answer: str, kinds: Sequence[str], shape: tuple[int, int]
-) -> NDArray[np.int64]:
+def read_stated(answer: str, kinds: Sequence[str], shape: tuple[int, int]) -> Ints:
     """(height, width) index into `kinds` of each stated cell.
 
     Text around the JSON object is forgiven, e.g. code fences, and so is the case of

@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.result import Measurement
 from gde.data.verdict import Verdict
-from gde.numerics.stats import (
-    Floats,
-    difference_from_initialisations,
-    initialisation_error,
-)
+from gde.numerics.stats import difference_from_initialisations, initialisation_error
 from gde.numerics.verdicts import compare_paired, untested
 
 DRAWN = {"untrained": "random initialisations", "shuffled": "exchanges of labels"}
@@ -25,7 +22,7 @@ MANY = 19
 
 
 def compare_with_control(
-    control: str, ours: Floats, controls: Floats, rng: np.random.Generator
+    control: str, ours: Doubles, controls: Doubles, rng: np.random.Generator
 ) -> Verdict:
     """Test a number against that of a control in the same worlds, without correction.
 

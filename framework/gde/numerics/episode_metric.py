@@ -9,7 +9,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from gde.data.episode_table import EpisodeTable, Floats, Head, Tabulated
+from gde.data.arrays import Doubles
+from gde.data.episode_table import EpisodeTable, Head, Tabulated
 from gde.data.evidence import Evidence
 from gde.data.mdp import TabularMDP
 from gde.data.result import Measurement
@@ -64,7 +65,7 @@ class EpisodeMetric:
             if lost or not (number.only and np.isnan(table[number.only]).all())
         ]
 
-    def table(self, episodes: EpisodeTable, rows: Floats) -> EpisodeTable:
+    def table(self, episodes: EpisodeTable, rows: Doubles) -> EpisodeTable:
         """N episodes with their rows (N, columns)."""
         return replace(episodes, facts=dict(zip(self.columns, rows.T, strict=True)))
 

@@ -6,14 +6,15 @@ from math import ceil, floor
 import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv
 
+from gde.data.arrays import Doubles
 from gde.data.verdict import ALPHA, Verdict
-from gde.numerics.stats import POWER, Floats, clopper_pearson
+from gde.numerics.stats import POWER, clopper_pearson
 from gde.numerics.verdicts import untested
 
 ROUNDING = 1e-9
 
 
-def compare_with_expected(control: str, ours: Floats, expected: Floats) -> Verdict:
+def compare_with_expected(control: str, ours: Doubles, expected: Doubles) -> Verdict:
     """Test the mean of shares against a known expectation, without correction.
 
     What is expected in a world is known exactly, so the worlds' shares alone are a

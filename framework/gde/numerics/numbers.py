@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gde.data.episode_table import EPISODES, EpisodeTable, Floats, Ints
+from gde.data.arrays import Bools, Doubles, Ints
+from gde.data.episode_table import EPISODES, EpisodeTable
 from gde.data.result import Measurement
 from gde.numerics.episodes import NOTHING_FINISHED, Need, unmeasured
 from gde.numerics.stats import (
@@ -57,7 +57,7 @@ class Number(Protocol):
     def measured(self, table: EpisodeTable, seed: int) -> Measurement:
         """The number of all episodes; `seed` is that of the resampling."""
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         """(n_groups,) the number of each group of episodes, nan where it has none.
 
         Args:
@@ -100,7 +100,7 @@ class Mean:
         rng = generator(seed, "metric", self.name)
         return estimate(values, clusters, rng).measurement(self.name)
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         above, below, known = _known(table, self.column, self.per)
         values = above / below
         of_group = groups[known]
@@ -143,7 +143,7 @@ class Ratio:
         )
         return replace(found, n=int(below.sum())).measurement(self.name)
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         above, below, known = _known(table, self.column, self.per)
         if self.share:
             above = within_trials(above, below)
@@ -163,7 +163,7 @@ class Total:
         total = np.nansum(table[self.column])
         return Measurement(name=self.name, value=float(total), n=len(table))
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         values = np.nan_to_num(table[self.column])
         return _sums(values, groups, n_groups)
 
@@ -171,7 +171,7 @@ class Total:
 def _why_none(
     table: EpisodeTable,
     missing: tuple[Missing, ...],
-    known: NDArray[np.bool_],
+    known: Bools,
     reason: str,
 ) -> str:
     """Why there is no number of a table; empty where there is one.
@@ -201,7 +201,7 @@ def _nothing(table: EpisodeTable, reason: str) -> str:
 
 def _known(
     table: EpisodeTable, column: str, per: str
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+) -> tuple[Doubles, Doubles, Bools]:
     """Both columns in the K episodes where there is a ratio, and (N,) which these
     are.
     """
@@ -212,8 +212,8 @@ def _known(
 
 
 def _refused(
-    found: Floats, missing: tuple[Missing, ...], table: EpisodeTable, groups: Ints
-) -> Floats:
+    found: Doubles, missing: tuple[Missing, ...], table: EpisodeTable, groups: Ints
+) -> Doubles:
     """Leave out the groups in which something is missing."""
     for each in missing:
         column = np.nan_to_num(table[each.column])
@@ -222,19 +222,19 @@ def _refused(
     return found
 
 
-def _ratios(above: Floats, below: Floats, groups: Ints, n_groups: int) -> Floats:
+def _ratios(above: Doubles, below: Doubles, groups: Ints, n_groups: int) -> Doubles:
     sums = _sums(above, groups, n_groups)
     of = _sums(below, groups, n_groups)
-    found: Floats = np.full(n_groups, np.nan)
+    found: Doubles = np.full(n_groups, np.nan)
     np.divide(sums, of, out=found, where=of > 0)
     return found
 
 
-def _sums(values: Floats, groups: Ints, n_groups: int) -> Floats:
+def _sums(values: Doubles, groups: Ints, n_groups: int) -> Doubles:
     return np.bincount(groups, weights=values, minlength=n_groups).astype(np.float64)
 
 
-def _means(values: Floats, groups: Ints) -> tuple[Floats, Ints]:
+def _means(values: Doubles, groups: Ints) -> tuple[Doubles, Ints]:
     """The exact mean of each group, and its first place; groups in the order in which
     they come.
     """

@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.arrays import Doubles
 from gde.data.measure import Better
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.data.verdict import Verdict
 from gde.numerics.controls import compare_with_control
-from gde.numerics.stats import Floats
 from gde.numerics.verdicts import judged
 from gde.seeding import generator
 
@@ -123,7 +123,7 @@ def _scored(report: ProbeReport, name: str) -> ProbeReport | CodedTurns:
     return report.coded
 
 
-def _world_shares(scores: Floats, worlds: NDArray[np.str_]) -> Floats:
+def _world_shares(scores: Doubles, worlds: NDArray[np.str_]) -> Doubles:
     """(K, G) the share of each world in the means of scores (K, N) over all turns.
 
     Their mean over worlds is the mean over turns, so that a difference of two of them

@@ -7,11 +7,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, vstack
 from scipy.sparse.csgraph import dijkstra
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Bools, Doubles, Indices
+from gde.data.mdp import Policy, TabularMDP
 from gde.errors import GdeError
 
 TOLERANCE = 1e-9
@@ -24,9 +24,9 @@ SWEEPS = 100_000
 class Solution:
     """The optimal value and all optimal actions."""
 
-    value: Floats
+    value: Doubles
     """(S,) optimal expected return; -inf where an undiscounted episode need not end."""
-    optimal: NDArray[np.bool_]
+    optimal: Bools
     """(S, A) the set of optimal actions; empty in terminal states and where the value
     is -inf.
     """
@@ -80,7 +80,7 @@ def solve(mdp: TabularMDP, tolerance: float = TOLERANCE) -> Solution:
     return solution
 
 
-def steps_to(graph: csr_array, targets: NDArray[np.intp]) -> Floats:
+def steps_to(graph: csr_array, targets: Indices) -> Doubles:
     """(S,) fewest edges from every node to the nearest target; inf where no path
     exists.
 
@@ -93,11 +93,11 @@ def steps_to(graph: csr_array, targets: NDArray[np.intp]) -> Floats:
     reverse = csc_array(
         (graph.data, graph.indices, graph.indptr), shape=graph.shape
     ).tocsr()
-    steps: Floats = dijkstra(reverse, indices=targets, unweighted=True, min_only=True)
+    steps: Doubles = dijkstra(reverse, indices=targets, unweighted=True, min_only=True)
     return steps
 
 
-def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
+def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Doubles:
     """(S, A) expected discounted number of times that each action is taken in each
     state in `horizon` steps.
 
@@ -126,7 +126,7 @@ def occupancy(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
     return total
 
 
-def _over_time(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
+def _over_time(mdp: TabularMDP, policy: Policy, horizon: int) -> Doubles:
     """(horizon, S, A) the policy at each time step."""
     shape = policy.probabilities.shape
     wanted = (mdp.n_states, mdp.n_actions)
@@ -142,7 +142,7 @@ def _over_time(mdp: TabularMDP, policy: Policy, horizon: int) -> Floats:
     return np.broadcast_to(policy.probabilities, (horizon, *wanted))
 
 
-def _terminal(mdp: TabularMDP) -> NDArray[np.bool_]:
+def _terminal(mdp: TabularMDP) -> Bools:
     if mdp.terminal is None:
         return np.zeros(mdp.n_states, dtype=bool)
     return mdp.terminal
@@ -243,7 +243,7 @@ def _iterate_values(mdp: TabularMDP, tolerance: float) -> Solution:
     )
 
 
-def _first_value(mdp: TabularMDP) -> Floats:
+def _first_value(mdp: TabularMDP) -> Doubles:
     terminal = _terminal(mdp)
     value = np.zeros(mdp.n_states)
     # A reward (S, A) pays for actions, and a terminal state has none.
@@ -262,12 +262,14 @@ def _first_value(mdp: TabularMDP) -> Floats:
     return value
 
 
-def _quality(mdp: TabularMDP, successors: Any, reward: Floats, value: Floats) -> Floats:
+def _quality(
+    mdp: TabularMDP, successors: Any, reward: Doubles, value: Doubles
+) -> Doubles:
     """(S, A) the return of one action and then of `value`."""
     if reward.ndim == 1:
         reward = reward[:, None]
 
     # The matrices of all actions stand below each other.
     stacked = successors @ value
-    ahead: Floats = stacked.reshape(mdp.n_actions, mdp.n_states).T
+    ahead: Doubles = stacked.reshape(mdp.n_actions, mdp.n_states).T
     return reward + mdp.discount * ahead

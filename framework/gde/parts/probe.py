@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest, TokenSequence
+from gde.data.arrays import Doubles, Floats
 from gde.data.completion import Completion, ModelInfo, Tokenization
 from gde.data.probe import InputForm, Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
@@ -24,13 +24,13 @@ Marks = Callable[[Completion, TokenSequence, Tokenize], Marked]
 class Readout(Protocol):
     """A fitted probe."""
 
-    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, inputs: Floats) -> Floats:
         """Decode beliefs (N, ...), e.g. class probabilities, from activations.
 
         Activations have the form of `ProbeDataset.inputs`.
         """
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+    def arrays(self) -> Mapping[str, Floats]:
         """All that was learned, to be stored as safetensors."""
 
 
@@ -74,7 +74,7 @@ class Probe(Protocol):
     ) -> Readout:
         """Learn to decode."""
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:
         """The readout that `fit` gave, from what its `arrays` stored."""
 
     def score(
@@ -94,9 +94,7 @@ class ScoresTurns(Protocol):
     turns, so that their difference is paired by world.
     """
 
-    def turn_scores(
-        self, decoded: NDArray[np.float32], test: ProbeDataset
-    ) -> Mapping[str, NDArray[np.float64]]:
+    def turn_scores(self, decoded: Floats, test: ProbeDataset) -> Mapping[str, Doubles]:
         """Score each held-out turn.
 
         Args:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.comparisons.comparison import Comparison, compare_runs, named
+from gde.data.arrays import Floats
 from gde.data.evidence import Evidence
 from gde.data.frame import Table, beside
 from gde.data.result import Result
@@ -32,7 +32,7 @@ VERDICTS = (*VERDICT, "outcome", "worlds", "reason")
 class Activations(NamedTuple):
     """Activations of a run at one layer and position."""
 
-    values: NDArray[np.float32]
+    values: Floats
     """(S, width) one token a row: all marked tokens of a turn, turns in order."""
     labels: Table
     """S rows: the turn of each token, as in `Run.turns`, and its number (`token`) among

@@ -8,9 +8,9 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
+from gde.data.arrays import Floats
 from gde.data.completion import ModelInfo
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
@@ -29,7 +29,7 @@ SHOWN = 12
 POSITION = re.compile(r"[\w-]+")
 Captured = Mapping[tuple[int, str], Any]
 """Layer and position to activations, see `gde.probe`."""
-Values = Mapping[Row, NDArray[np.float32]]
+Values = Mapping[Row, Floats]
 """(tokens, width) activations of each turn at one place."""
 
 

@@ -8,10 +8,8 @@ from threading import Thread, current_thread
 from typing import Any
 from weakref import finalize
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gde.before.preparing import prepare_alone
+from gde.data.arrays import Doubles
 from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Choice
@@ -45,7 +43,7 @@ class AskedReward:
 
     def __call__(
         self, goal: str, trajectory: Steps, *, start: str = "", domain: str = ""
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """The rewards of a trajectory.
 
         Args:
@@ -65,7 +63,7 @@ class AskedReward:
 
     async def ask(
         self, goal: str, trajectory: Steps, *, start: str = "", domain: str = ""
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """As a call, without blocking the event loop."""
         shown = _shown(goal, trajectory, start, domain)
         found = await self.rewards(shown)

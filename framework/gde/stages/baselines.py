@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.measure import Better, Measure
@@ -15,7 +16,6 @@ from gde.data.verdict import Verdict
 from gde.numerics.episode_metric import EpisodeMetric, tabulate
 from gde.numerics.expectations import compare_with_expected
 from gde.numerics.numbers import Number
-from gde.numerics.stats import Floats
 from gde.numerics.verdicts import judged
 from gde.parts.metric import Declared, Metric
 
@@ -85,7 +85,7 @@ class _Number(NamedTuple):
     number: Number
     measure: Measure
 
-    def by_cluster(self, evidence: Evidence, condition: int | None) -> Floats:
+    def by_cluster(self, evidence: Evidence, condition: int | None) -> Doubles:
         """(G,) the number in each cluster of worlds; nan where it has none."""
         table = tabulate(self.metric, evidence)
         n_clusters = int(table.clusters.max(initial=-1)) + 1

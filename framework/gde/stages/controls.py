@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Floats, Indices
 from gde.data.grouping import grouped
 from gde.data.probe import ProbeDataset, ProbeReport
 from gde.numerics.controls import over_initialisations
@@ -14,13 +14,13 @@ EXCHANGES = 5
 """Fits to labels that are exchanged between worlds."""
 
 
-def nothing(dataset: ProbeDataset) -> NDArray[np.float32]:
+def nothing(dataset: ProbeDataset) -> Floats:
     """(N, D) zeros, as many as there are activations."""
     shape = (len(dataset.inputs), dataset.inputs.shape[-1])
     return np.zeros(shape, dtype=np.float32)
 
 
-def one_hot(conditions: NDArray[np.intp]) -> NDArray[np.float32]:
+def one_hot(conditions: Indices) -> Floats:
     """(N, C) an input for each condition, by which even a linear probe reads any
     function of the swept values.
     """
@@ -46,7 +46,7 @@ def exchanged(train: ProbeDataset, rng: np.random.Generator) -> ProbeDataset:
     return replace(train, labels=labels)
 
 
-def told(dataset: ProbeDataset, known: NDArray[np.float32]) -> ProbeDataset:
+def told(dataset: ProbeDataset, known: Floats) -> ProbeDataset:
     """The dataset with what is known of each turn (N, K) in place of activations."""
     if dataset.inputs.ndim == 2:
         return replace(dataset, inputs=known)
@@ -78,8 +78,8 @@ def averaged(reports: Sequence[ProbeReport]) -> ProbeReport:
 
 
 def _joined(
-    several: Sequence[Mapping[str, NDArray[np.float32]]],
-) -> Mapping[str, NDArray[np.float32]]:
+    several: Sequence[Mapping[str, Floats]],
+) -> Mapping[str, Floats]:
     """(K, N) scores of K draws, by the names that all of them have."""
     shared = {}
     for name in several[0]:

@@ -7,9 +7,9 @@ from functools import partial
 from math import isfinite, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gde.data.episode_table import EpisodeTable, Floats
+from gde.data.arrays import Bools, Doubles
+from gde.data.episode_table import EpisodeTable
 from gde.data.evidence import Evidence
 from gde.data.result import Failure
 from gde.data.trajectory import Trajectory
@@ -105,9 +105,7 @@ def _ask(
 class _Asked:
     """What one metric has told of N episodes."""
 
-    def __init__(
-        self, name: str, declared: Declared, failed: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, name: str, declared: Declared, failed: Bools) -> None:
         assert isinstance(declared.metric, EpisodeMetric)
         self.name = name
         self.metric = declared.metric
@@ -116,7 +114,7 @@ class _Asked:
         """(N,) whether nothing is left to ask; nothing is asked of failed episodes."""
         self.failure: Failure | None = None
         """The first."""
-        self._rows: Floats = np.full((len(failed), len(self.metric.columns)), nan)
+        self._rows: Doubles = np.full((len(failed), len(self.metric.columns)), nan)
         self._faults = np.zeros(len(failed), dtype=bool)
         self._n_asked = 0
 

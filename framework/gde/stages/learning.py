@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Doubles, Indices
 from gde.data.json import Labels
 from gde.data.measure import Measure, Measures
 from gde.data.probe import CodedTurns, Fit, Likelihoods, ProbeDataset
@@ -33,7 +33,6 @@ from gde.parts.probe import (
 from gde.seeding import generator
 from gde.store.activations import Row
 
-Doubles = NDArray[np.float64]
 FIRST = 4
 """Fewest worlds of a fit."""
 EARLY_WORLDS = 16
@@ -120,17 +119,15 @@ class Learning:
             measurements += measured
         return Learned(measurements=measurements, scores=scores, coded=coded)
 
-    def _places(self, order: int) -> NDArray[np.intp]:
+    def _places(self, order: int) -> Indices:
         """(N,) the place of each turn's world in an order of the run."""
         worlds, of_turns = np.unique(self.train.groups, return_inverse=True)
         rng = generator(self.seed, "order of worlds", order)
         # The inverse of a permutation: the place of each world.
-        place: NDArray[np.intp] = np.argsort(rng.permutation(len(worlds)))[of_turns]
+        place: Indices = np.argsort(rng.permutation(len(worlds)))[of_turns]
         return place
 
-    def _steps(
-        self, order: int, place: NDArray[np.intp], sizes: Sequence[int]
-    ) -> list[_Step]:
+    def _steps(self, order: int, place: Indices, sizes: Sequence[int]) -> list[_Step]:
         steps = []
         for size in sizes[:-1]:
             first = self.train.take(place < size)
@@ -198,7 +195,7 @@ class Learning:
         self,
         probe: PredictsLabels,
         orders: Sequence[Sequence[_Step]],
-        places: Sequence[NDArray[np.intp]],
+        places: Sequence[Indices],
     ) -> tuple[list[Measurement], CodedTurns]:
         """The code length of every label, and the share of each turn in it."""
         several = [
@@ -231,7 +228,7 @@ class Learning:
         self,
         probe: PredictsLabels,
         steps: Sequence[_Step],
-        place: NDArray[np.intp],
+        place: Indices,
     ) -> Mapping[str, Doubles]:
         """(N,) bits of each training turn by label, in one order."""
         bits: list[Mapping[str, Doubles]] = []

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationTable
+from gde.data.arrays import Bools, Indices
 from gde.data.grouping import grouped
 from gde.data.probe import Fit, ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
@@ -26,7 +27,6 @@ from gde.store.replays import read_replays
 TEST_SHARE = 0.3
 Labelled = dict[str, ProbeLabels]
 """Episode to the labels of its turns."""
-Bools = NDArray[np.bool_]
 
 
 def n_test_worlds(n_worlds: int) -> int:
@@ -142,9 +142,7 @@ class ProbeData:
                         n_prompt = replay.positions["pre"][-1] + 1
                         yield (episode, index), packed(replay.tokens[:n_prompt])
 
-    def _counting(
-        self, probe: Probe, fit: Fit, rows: Sequence[Row]
-    ) -> NDArray[np.bool_]:
+    def _counting(self, probe: Probe, fit: Fit, rows: Sequence[Row]) -> Bools:
         """(N,) True for the turns that a probe is fitted to and scored on."""
         if not reads_one_turn(probe):
             return np.ones(len(rows), dtype=np.bool_)
@@ -241,7 +239,7 @@ def dataset_classes(labels: Labelled, episodes: set[str]) -> tuple[str, ...]:
     return classes
 
 
-def conditions_of(rows: Sequence[Row]) -> NDArray[np.intp]:
+def conditions_of(rows: Sequence[Row]) -> Indices:
     """(N,) the condition of each turn, which the key of its episode begins with."""
     found = [int(episode.partition("/")[0]) for episode, _ in rows]
     return np.array(found, dtype=np.intp)

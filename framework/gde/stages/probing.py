@@ -10,9 +10,9 @@ from itertools import compress, groupby
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import ActivationTable
+from gde.data.arrays import Bools, Doubles, Floats
 from gde.data.json import Labels
 from gde.data.measure import Measures
 from gde.data.probe import Fit, ProbeDataset, ProbeReport
@@ -266,7 +266,7 @@ class ProbeStage:
             return told(data, self._prompts(turns, trained))
         return data
 
-    def _prompts(self, turns: Turns, trained: Turns) -> NDArray[np.float32]:
+    def _prompts(self, turns: Turns, trained: Turns) -> Floats:
         """(N, K) what the prompts of some turns show, of what those trained on share."""
         with self._reading:
             of_training = (self.training or self.data).prompts(trained.rows)
@@ -313,9 +313,7 @@ class ProbeStage:
                 yield replace(measurement, where={**measurement.where, **labels})
 
 
-def _spread(
-    scores: Mapping[str, NDArray[np.float64]], counts: NDArray[np.bool_]
-) -> Mapping[str, NDArray[np.float32]]:
+def _spread(scores: Mapping[str, Doubles], counts: Bools) -> Mapping[str, Floats]:
     """(1, N) scores of all held-out turns, NaN in those that do not count."""
     spread = {}
     for name, of_turns in scores.items():
@@ -325,9 +323,7 @@ def _spread(
     return spread
 
 
-def _scores(
-    probe: Probe, decoded: NDArray[np.float32], test: ProbeDataset
-) -> dict[str, NDArray[np.float64]]:
+def _scores(probe: Probe, decoded: Floats, test: ProbeDataset) -> dict[str, Doubles]:
     """(N,) scores of the turns by the measurement that is their mean."""
     if not isinstance(probe, ScoresTurns):
         return {}

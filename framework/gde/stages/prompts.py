@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gde.data.arrays import Floats
 
 MOST = 4096
 """Inputs of long prompts, about as many numbers as a large model's activations have."""
@@ -35,7 +36,7 @@ def packed(tokens: Sequence[int]) -> Prompt:
     return array("i", tokens)
 
 
-def shown_in(prompts: Sequence[Prompt], inputs: Inputs) -> NDArray[np.float32]:
+def shown_in(prompts: Sequence[Prompt], inputs: Inputs) -> Floats:
     """(N, K) 1 for each token that a prompt shows, among the K inputs."""
     told = np.zeros((len(prompts), max(1, len(inputs))), dtype=np.float32)
     for i, prompt in enumerate(prompts):

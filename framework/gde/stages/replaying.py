@@ -26,9 +26,9 @@ from hashlib import sha256
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
+from gde.data.arrays import Doubles
 from gde.data.completion import Completion, ModelInfo
 from gde.data.json import Json
 from gde.data.trajectory import Trajectory
@@ -76,7 +76,6 @@ takes up to twice the time of one to the middle.
 """
 SHOWN = 12
 """Characters of a hash that identifies weights."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,9 +83,9 @@ class _Tried:
     """A replay, and how far its log-probabilities are from the server's."""
 
     replay: Replay
-    differences: Floats = field(default_factory=lambda: np.zeros(0))
+    differences: Doubles = field(default_factory=lambda: np.zeros(0))
     """(N,) absolute ones, of the compared tokens."""
-    deficits: Floats = field(default_factory=lambda: np.zeros(0))
+    deficits: Doubles = field(default_factory=lambda: np.zeros(0))
     """(T,) of the tokens at temperature 0, below the likeliest ones here."""
     record: ActivationRecord | None = None
     """What the pass read that gave the log-probabilities."""
@@ -240,14 +239,14 @@ def _check_number(logprobs: Sequence[float], tokens: Sequence[int]) -> None:
         )
 
 
-def _differences(there: Sequence[float], here: Sequence[float]) -> Floats:
+def _differences(there: Sequence[float], here: Sequence[float]) -> Doubles:
     """(N,) differences of log-probabilities at the tokens that are compared."""
     n_both = min(len(there), len(here))
     served = np.array(there[:n_both])
     replayed = np.array(here[:n_both])
     is_unsure = np.minimum(served, replayed) < SURE
     differences = np.abs(served.clip(LOWEST) - replayed.clip(LOWEST))
-    unsure: Floats = differences[is_unsure]
+    unsure: Doubles = differences[is_unsure]
     return unsure
 
 
@@ -293,7 +292,7 @@ def _judged(group: Sequence[_Tried]) -> list[Replay]:
     return judged
 
 
-def _too_different(differences: Floats) -> str:
+def _too_different(differences: Doubles) -> str:
     """Why log-probabilities are not those of the same weights; empty if they may be."""
     n_close = int((differences <= CLOSE).sum())
     chance = scipy.stats.binom.cdf(n_close, len(differences), SHARE_CLOSE)
@@ -307,7 +306,7 @@ def _too_different(differences: Floats) -> str:
     )
 
 
-def _too_unlikely(deficits: Floats) -> str:
+def _too_unlikely(deficits: Doubles) -> str:
     """Why tokens are not the likeliest of the same weights; empty if they may be."""
     n_far = int((deficits > FAR).sum())
     if n_far < FEWEST_FAR or n_far < LEAST_FAR * len(deficits):

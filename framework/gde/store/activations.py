@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import ActivationRecord, ActivationTable
+from gde.data.arrays import Floats
 from gde.store import manifest
 from gde.store.arrays import read_arrays, write_activations
 from gde.store.damage import decoding
@@ -30,7 +30,7 @@ Row = tuple[str, int]
 """(episode key, turn index)"""
 Place = tuple[int, str]
 """(layer, position)"""
-Kept = list[tuple[Row, NDArray[np.float32]]]
+Kept = list[tuple[Row, Floats]]
 """Activations of one place that wait for their file."""
 
 
@@ -134,7 +134,7 @@ class ActivationStore:
 
     def _gathered(
         self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
-    ) -> NDArray[np.float32]:
+    ) -> Floats:
         """The (n, width) tokens of the index's rows, each from its beginning on."""
         parts_of: dict[str, list[tuple[int, sqlite3.Row]]] = {}
         for begin, row in zip(begins, index, strict=True):
@@ -158,7 +158,7 @@ class ActivationStore:
                 values[begin : begin + len(part)] = part
         return values
 
-    def _read(self, name: str) -> NDArray[np.float32]:
+    def _read(self, name: str) -> Floats:
         file = self._folder / name
         manifest.check_file(self._journal, "activations", file)
         return read_arrays(file)["values"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gde.data.arrays import Floats
 from gde.errors import MissingExtra, RunFolderError
 from gde.files import write_whole
 from gde.store.damage import ADVICE
@@ -22,7 +23,7 @@ BF16 = "BF16"
 """Safetensors' name of bfloat16, which NumPy lacks."""
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+def write_arrays(path: Path, arrays: Mapping[str, Floats]) -> None:
     """Write a safetensors file so that it is there completely or not at all.
 
     Raises:
@@ -33,7 +34,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[np.float32]]) -> None:
     write_whole(path, _library("safetensors.numpy").save(tensors))
 
 
-def write_activations(path: Path, values: NDArray[np.float32]) -> None:
+def write_activations(path: Path, values: Floats) -> None:
     """Write the array "values", in 16 bits a number where that loses nothing.
 
     Raises:
@@ -50,7 +51,7 @@ def write_activations(path: Path, values: NDArray[np.float32]) -> None:
     write_whole(path, _library("safetensors.torch").save({"values": half}))
 
 
-def read_arrays(path: Path) -> dict[str, NDArray[np.float32]]:
+def read_arrays(path: Path) -> dict[str, Floats]:
     """The arrays of a safetensors file, mapped into memory, read-only.
 
     They are read from the file as they are used; those of 16 bits are float32 copies.

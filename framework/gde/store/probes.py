@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 from typing_extensions import TypedDict
 
+from gde.data.arrays import Floats
 from gde.data.probe import CodedTurns, Fit, ProbeReport
 from gde.errors import UnknownName
 from gde.store import manifest
@@ -55,9 +55,7 @@ class _Coded(TypedDict):
 CODED_TURNS = TypeAdapter(_Coded)
 
 
-def write_readout(
-    folder: Path, fit: Fit, arrays: Mapping[str, NDArray[np.float32]]
-) -> None:
+def write_readout(folder: Path, fit: Fit, arrays: Mapping[str, Floats]) -> None:
     """Store what a probe has learned."""
     write_arrays(folder / f"{fit.name}.safetensors", arrays)
 
@@ -65,7 +63,7 @@ def write_readout(
 @decoding("probes")
 def read_readout(
     journal: Journal, folder: Path, probe: str, name: str
-) -> tuple[str, dict[str, NDArray[np.float32]]]:
+) -> tuple[str, dict[str, Floats]]:
     """The variant of a fitted fit, and what it has learned.
 
     Raises:
@@ -156,9 +154,7 @@ def _report(journal: Journal, folder: Path, stored: dict[str, Any]) -> ProbeRepo
     )
 
 
-def _named(
-    arrays: Mapping[str, NDArray[np.float32]], prefix: str
-) -> Mapping[str, NDArray[np.float32]]:
+def _named(arrays: Mapping[str, Floats], prefix: str) -> Mapping[str, Floats]:
     """The arrays whose names begin so, without this beginning."""
     named = {}
     for name, array in arrays.items():

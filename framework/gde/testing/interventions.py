@@ -16,6 +16,7 @@ from gde.data.activations import (
     InterventionKind,
     TokenSequence,
 )
+from gde.data.arrays import Floats
 from gde.data.completion import ChatRequest, Completion, ModelInfo
 from gde.data.place import ATTENTION, HEAD, MLP, RESIDUAL
 from gde.errors import GdeError
@@ -29,7 +30,7 @@ STRENGTH = 1e4
 RELATIVE = 1e-3
 ABSOLUTE = 1e-4
 """Tolerances of float arithmetic."""
-Stream = NDArray[np.float32]
+Stream = Floats
 
 
 async def complete_all(

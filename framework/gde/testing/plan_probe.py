@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
+from gde.data.arrays import Doubles, Floats
 from gde.data.completion import ModelInfo
 from gde.data.probe import InputForm, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
@@ -26,10 +26,10 @@ used.
 class PlanReadout:
     """A linear map of the mean token of each turn."""
 
-    weights: NDArray[np.float32]
+    weights: Floats
     """(width + 1, ahead * KINDS), the last row the bias."""
 
-    def predict(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, inputs: Floats) -> Floats:
         """(N, ahead, KINDS) scores, the likeliest the largest.
 
         The input is (N, T, width) padded activations.
@@ -37,7 +37,7 @@ class PlanReadout:
         scores = _features(inputs) @ self.weights
         return scores.reshape(len(inputs), -1, KINDS).astype(np.float32)
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+    def arrays(self) -> Mapping[str, Floats]:
         return {"weights": self.weights}
 
 
@@ -79,7 +79,7 @@ class PlanProbe:
         weights = np.linalg.solve(gram, features.T @ targets)
         return PlanReadout(weights=weights.astype(np.float32))
 
-    def load(self, variant: str, arrays: Mapping[str, NDArray[np.float32]]) -> Readout:  # noqa: ARG002
+    def load(self, variant: str, arrays: Mapping[str, Floats]) -> Readout:  # noqa: ARG002
         return PlanReadout(weights=arrays["weights"])
 
     def score(
@@ -91,7 +91,7 @@ class PlanProbe:
         return (accuracy.measurement("accuracy"),)
 
 
-def _features(inputs: NDArray[np.float32]) -> NDArray[np.float64]:
+def _features(inputs: Floats) -> Doubles:
     """(N, width + 1) the mean over each turn's own tokens, and 1."""
     mean = np.nanmean(inputs.astype(np.float64), axis=1)
     return np.concatenate([mean, np.ones((len(mean), 1))], axis=1)

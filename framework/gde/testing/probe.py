@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, TokenSequence
+from gde.data.arrays import Floats
 from gde.data.completion import Completion, ModelInfo, Tokenization
 from gde.data.probe import ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
@@ -182,7 +183,7 @@ def _dataset(probe: Probe, trajectories: Sequence[Trajectory]) -> ProbeDataset:
     return dataset
 
 
-def _inputs(probe: Probe, n: int) -> NDArray[np.float32]:
+def _inputs(probe: Probe, n: int) -> Floats:
     """Made-up activations in the form of the probe's inputs.
 
     As tokens, turns have 1 to `TOKENS` of them.
@@ -246,7 +247,7 @@ def _check_variant(probe: Probe, variant: str, dataset: ProbeDataset) -> None:
 def _check_turn_scores(
     probe: ScoresTurns,
     variant: str,
-    predicted: NDArray[np.float32],
+    predicted: Floats,
     dataset: ProbeDataset,
     measured: Sequence[Measurement],
 ) -> None:
@@ -303,7 +304,7 @@ def _check_guess(
 
 
 def _check_threads(probe: Probe, dataset: ProbeDataset) -> None:
-    def fit(variant: str) -> NDArray[np.float32]:
+    def fit(variant: str) -> Floats:
         readout = probe.fit(variant, dataset, generator(0, "fit"))
         return readout.predict(dataset.inputs)
 
@@ -317,9 +318,7 @@ def _check_threads(probe: Probe, dataset: ProbeDataset) -> None:
     )
 
 
-def _check_predictions(
-    readout: Readout, variant: str, dataset: ProbeDataset
-) -> NDArray[np.float32]:
+def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) -> Floats:
     predicted = readout.predict(dataset.inputs)
     promise_equal(
         len(predicted),

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import (
     EMBEDDING,
@@ -14,6 +13,7 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
+from gde.data.arrays import Floats
 from gde.data.completion import ChatRequest, Completion
 from gde.errors import CannotReplay, GdeError
 from gde.parts.language_model import Retokenizer, WhiteBox
@@ -230,5 +230,5 @@ def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> Non
     )
 
 
-def _close(first: NDArray[np.float32], second: NDArray[np.float32]) -> bool:
+def _close(first: Floats, second: Floats) -> bool:
     return np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE)

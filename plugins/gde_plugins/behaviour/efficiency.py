@@ -6,7 +6,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory, Turn
 from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
 from gde.numerics.episodes import CERTIFIED
@@ -20,9 +21,9 @@ from gde_plugins.behaviour.visits import IDENTIFIED, state_index
 class Losses:
     """Losses in the reward of a world's model."""
 
-    value: Floats
+    value: Doubles
     """(S,) optimal expected return."""
-    loss: Floats
+    loss: Doubles
     """(S, A + 1) optimal value minus what the action, followed by the best policy, is
     expected to earn; the last column is for unusable answers. Infinite where the goal
     may be out of reach afterwards.

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Bools, Doubles
+from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.episode_metric import EpisodeMetric, Facts, Model
@@ -140,9 +140,7 @@ def _of_world(one: Trajectory, model: Model) -> _Walks | None:
     return known[start]
 
 
-def _walked(
-    mdp: TabularMDP, terminal: NDArray[np.bool_], start: int, horizon: int
-) -> _Walks:
+def _walked(mdp: TabularMDP, terminal: Bools, start: int, horizon: int) -> _Walks:
     optimal = solve(mdp).optimal
     guided = _mixed(mdp, optimal / np.maximum(optimal.sum(axis=1, keepdims=True), 1))
     chance = _mixed(mdp, np.full(optimal.shape, 1 / mdp.n_actions))
@@ -166,7 +164,7 @@ def _walked(
     return _Walks(float(times.sum()), float(shortest.sum()), directness)
 
 
-def _mixed(mdp: TabularMDP, policy: Floats) -> Floats | csr_array:
+def _mixed(mdp: TabularMDP, policy: Doubles) -> Doubles | csr_array:
     """The (S, S) transition matrix of a policy (S, A)."""
     if mdp.n_states <= SMALL:
         dense = [step.toarray() for step in mdp.transition]
@@ -178,12 +176,12 @@ def _mixed(mdp: TabularMDP, policy: Floats) -> Floats | csr_array:
 
 
 def _arrivals(
-    step: Floats | csr_array,
+    step: Doubles | csr_array,
     start: int,
-    ends: NDArray[np.bool_],
-    terminal: NDArray[np.bool_],
+    ends: Bools,
+    terminal: Bools,
     horizon: int,
-) -> Floats:
+) -> Doubles:
     """Return the (T, S) probability of arriving at each of the ends, by the turn that
     leads there.
     """

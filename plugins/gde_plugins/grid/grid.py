@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools
 from gde.data.cell_map import Position, position
 from gde.data.json import Json, Labels
 from gde.data.observation import State, World
@@ -67,18 +67,18 @@ class Grid:
         )
 
     @property
-    def walls(self) -> NDArray[np.bool_]:
+    def walls(self) -> Bools:
         """(height, width) True where a wall is."""
         return walls_of(self.rows)
 
 
-def walls_of(rows: Sequence[str]) -> NDArray[np.bool_]:
+def walls_of(rows: Sequence[str]) -> Bools:
     """Return (height, width) True where a wall is."""
-    walls: NDArray[np.bool_] = np.array([list(row) for row in rows]) == WALL_SYMBOL
+    walls: Bools = np.array([list(row) for row in rows]) == WALL_SYMBOL
     return walls
 
 
-def rows_of(walls: NDArray[np.bool_]) -> tuple[str, ...]:
+def rows_of(walls: Bools) -> tuple[str, ...]:
     """Return the rows of a (height, width) wall mask as text."""
     symbols = np.where(walls, WALL_SYMBOL, FREE_SYMBOL)
     return tuple("".join(row) for row in symbols.tolist())

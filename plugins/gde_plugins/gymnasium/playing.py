@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from gde.data.arrays import Floats
 from gde.data.cell_map import CellMap
 from gde.data.observation import Observation
 from gde.parts.environment import Environment, HasState
@@ -167,7 +168,7 @@ class GymEnvironment(gymnasium.Env[Any, np.int64]):
         environment: Any = self.environment
         return CellMap.from_record(environment.world(), environment.state())
 
-    def _planes(self) -> NDArray[np.float32]:
+    def _planes(self) -> Floats:
         """The map as one plane for each kind of cell: 1 where a cell is of the kind.
 
         Worlds that are smaller than the first one leave their lower and right edge

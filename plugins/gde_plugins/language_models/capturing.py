@@ -10,9 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from gde.data.activations import (
@@ -21,6 +19,7 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
+from gde.data.arrays import Floats
 from gde.data.place import RESIDUAL
 from gde.errors import GdeError
 from gde_plugins.language_models.places import At, decoder_layers
@@ -31,7 +30,7 @@ from gde_plugins.language_models.residual_stream import (
     visiting,
 )
 
-Stream = NDArray[np.float32]
+Stream = Floats
 
 
 class _Prefix(NamedTuple):

@@ -5,10 +5,10 @@ in them.
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array, kron
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.finite_horizon import check_horizon
 
 CLIFF_MOVES = {
@@ -97,8 +97,8 @@ def cliff_world(
 
 
 def _windy_move(
-    row: NDArray[np.intp],
-    column: NDArray[np.intp],
+    row: Indices,
+    column: Indices,
     move: tuple[int, int],
     wind: float,
 ) -> csr_array:
@@ -165,7 +165,7 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
     return Policy(probabilities=probabilities)
 
 
-def _best_actions(quality: Floats, ties: Ties) -> Floats:
+def _best_actions(quality: Doubles, ties: Ties) -> Doubles:
     """Return the (S, A) probabilities of the best actions, given (S, A) values."""
     best = quality.max(axis=1, keepdims=True)
     tolerance = TIE * max(1.0, np.abs(quality).max())

@@ -12,9 +12,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
-from numpy.typing import NDArray
-
+from gde.data.arrays import Floats
 from gde.data.cell_map import CellMap, decoded_classes
 from gde.data.evidence import Evidence
 from gde.data.probe import ProbeReport
@@ -90,7 +88,7 @@ class Films:
     """The worst, the middle and the best film that is drawn."""
 
 
-ByTurn = Mapping[tuple[str, int], NDArray[np.float32]]
+ByTurn = Mapping[tuple[str, int], Floats]
 """(episode key, turn index) to (size, size, C) probabilities."""
 
 
@@ -446,7 +444,7 @@ def _maps_drawn(
     shown: CellMap,
     turn: Turn,
     maps: DecodedMaps,
-    decoded: NDArray[np.float32] | None,
+    decoded: Floats | None,
     keys: dict[str, str],
 ) -> dict[str, Any]:
     # Actions that move nothing, e.g. picking up a key, have no arrow.
@@ -493,7 +491,7 @@ def _moments(
     ]
 
 
-def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bool:
+def _fits(shown: CellMap, maps: DecodedMaps, decoded: Floats) -> bool:
     """Whether a decoded map covers the true one and has the same classes."""
     height, width, *_ = decoded.shape
     if shown.height > height or shown.width > width:
@@ -501,7 +499,7 @@ def _fits(shown: CellMap, maps: DecodedMaps, decoded: NDArray[np.float32]) -> bo
     return maps.classes == decoded_classes(shown.kinds)
 
 
-def _errors(shown: CellMap, decoded: NDArray[np.float32]) -> str:
+def _errors(shown: CellMap, decoded: Floats) -> str:
     """How far off the likeliest places of things are."""
     errors = []
     for thing, (row, column) in decoded_places(decoded, shown):

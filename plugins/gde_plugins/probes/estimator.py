@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
+from gde.data.arrays import Bools
 from gde.data.completion import ModelInfo
 from gde.data.measure import Measure
 from gde.data.probe import ProbeDataset, ProbeLabels
@@ -205,7 +205,7 @@ class SklearnProbe:
         return {RIGHT.name: np.where(is_known(test), misses == 0, np.nan)}
 
 
-def is_known(dataset: ProbeDataset) -> NDArray[np.bool_]:
+def is_known(dataset: ProbeDataset) -> Bools:
     """(N,) True for the turns that have a label."""
-    known: NDArray[np.bool_] = ~np.isnan(dataset.labels.astype(np.float64))
+    known: Bools = ~np.isnan(dataset.labels.astype(np.float64))
     return known

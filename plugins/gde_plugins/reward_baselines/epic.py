@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
@@ -17,7 +18,7 @@ from gde.numerics.episodes import (
     played,
     unmeasured,
 )
-from gde.numerics.stats import Floats, cluster_mean
+from gde.numerics.stats import cluster_mean
 from gde_plugins.reward_baselines.account import account
 from gde_plugins.reward_baselines.models import (
     is_recorded,
@@ -75,7 +76,7 @@ def epic(evidence: Evidence) -> Sequence[Measurement]:
     return [*measured, *account(judged)]
 
 
-def distance(predicted: Floats, truth: Floats) -> float:
+def distance(predicted: Doubles, truth: Doubles) -> float:
     """EPIC distance of two series (N,): sqrt((1 - r) / 2), with the conventions of
     `epic`.
     """
@@ -90,19 +91,19 @@ def distance(predicted: Floats, truth: Floats) -> float:
     return float(np.sqrt(apart / 2)) if apart > ROUNDING else 0.0
 
 
-def _pearson(a: Floats, b: Floats) -> float:
+def _pearson(a: Doubles, b: Doubles) -> float:
     """Correlation of two series that vary."""
     a = _centred(a)
     b = _centred(b)
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
-def _centred(series: Floats) -> Floats:
+def _centred(series: Doubles) -> Doubles:
     """The series with mean 0 and greatest size 1, so that no square overflows or
     vanishes.
     """
     centred = series - series.mean()
-    scaled: Floats = centred / np.abs(centred).max()
+    scaled: Doubles = centred / np.abs(centred).max()
     return scaled
 
 

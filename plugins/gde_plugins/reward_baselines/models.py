@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.json import is_number
 from gde.data.reward import Rewards
 from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
-from gde.numerics.stats import Floats
 from gde.seeding import derive
 from gde_plugins.reward_baselines.config import ConstantConfig
 
@@ -29,7 +29,7 @@ def no_progress(trajectory: Trajectory) -> str:
     return ""
 
 
-def progress(trajectory: Trajectory) -> Floats:
+def progress(trajectory: Trajectory) -> Doubles:
     """(T,) the share of the way to the goal that the agent has covered before each
     decision, in [0, 1].
 
@@ -45,7 +45,7 @@ def progress(trajectory: Trajectory) -> Floats:
     if reason := no_progress(trajectory):
         raise ValueError(reason)
     values = np.array([turn.value for turn in trajectory.turns], dtype=np.float64)
-    share: Floats = np.clip(1 - values / values[0], 0, 1)
+    share: Doubles = np.clip(1 - values / values[0], 0, 1)
     return share
 
 
@@ -80,7 +80,7 @@ def unknown(trajectory: Trajectory) -> str:
     return "" if is_recorded(trajectory) else no_progress(trajectory)
 
 
-def truth(trajectory: Trajectory) -> Floats:
+def truth(trajectory: Trajectory) -> Doubles:
     """(T,) the true reward of every turn.
 
     Raises:
@@ -128,7 +128,7 @@ class Unrepeated:
         return Rewards(values=_since_repeated(transcript))
 
 
-def _since_repeated(transcript: Transcript) -> Floats:
+def _since_repeated(transcript: Transcript) -> Doubles:
     seen: set[str] = set()
     values: list[float] = []
     since = 0.0
@@ -233,7 +233,7 @@ class GoalWords:
             values = values * _since_repeated(transcript)
         return Rewards(values=values)
 
-    def _shares(self, wanted: frozenset[str], transcript: Transcript) -> Floats:
+    def _shares(self, wanted: frozenset[str], transcript: Transcript) -> Doubles:
         shares: list[float] = []
         named: set[str] = set()
         n_mentions = 0

@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
+from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import Place, over_worlds, played, unmeasured
-from gde.numerics.stats import Floats
 from gde_plugins.reward_baselines.epic import by_task
 from gde_plugins.reward_baselines.models import truth, unknown
 
@@ -71,7 +71,7 @@ def _measured(
         yield over_worlds(evidence, name, values, reason=reason)
 
 
-def share_above(above: Floats, below: Floats) -> float:
+def share_above(above: Doubles, below: Doubles) -> float:
     """The share of pairs in which the number of (N,) exceeds that of (M,), ties half."""
     n = len(above)
     ranks = rankdata(np.concatenate([above, below]))[:n]

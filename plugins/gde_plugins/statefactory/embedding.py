@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.errors import GdeError, MissingExtra
-from gde.numerics.stats import Floats
 
 WORDS = "words"
 MINILM = "minilm"
@@ -21,7 +21,7 @@ WORD = re.compile(r"[^\W_]+")
 class Embedder(Protocol):
     """Encodes any number of texts at once."""
 
-    def encode(self, texts: Sequence[str]) -> Floats:
+    def encode(self, texts: Sequence[str]) -> Doubles:
         """(N, width), a row a text; need not be normalised."""
 
 
@@ -30,7 +30,7 @@ class HashedWords:
     word.
     """
 
-    def encode(self, texts: Sequence[str]) -> Floats:
+    def encode(self, texts: Sequence[str]) -> Doubles:
         rows = np.zeros((len(texts), WIDTH))
         for row, text in zip(rows, texts, strict=True):
             for word in WORD.findall(text.lower()):
@@ -52,9 +52,9 @@ class SentenceVectors:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._known: dict[str, Floats] = {}
+        self._known: dict[str, Doubles] = {}
 
-    def encode(self, texts: Sequence[str]) -> Floats:
+    def encode(self, texts: Sequence[str]) -> Doubles:
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             rows = self._model.encode(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gde.numerics.stats import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.statefactory.embedding import Embedder
 from gde_plugins.statefactory.state import Item, Items
 
@@ -22,14 +22,14 @@ class Vectors:
         if unique:
             self._rows = _normalised(embedder.encode(unique))
 
-    def cosines(self, texts: Iterable[str], others: Iterable[str]) -> Floats:
+    def cosines(self, texts: Iterable[str], others: Iterable[str]) -> Doubles:
         """(n, m) similarities of n texts with m others."""
-        product: Floats = self._of(texts) @ self._of(others).T
+        product: Doubles = self._of(texts) @ self._of(others).T
         return product
 
-    def _of(self, texts: Iterable[str]) -> Floats:
+    def _of(self, texts: Iterable[str]) -> Doubles:
         """(n, width) unit vectors."""
-        rows: Floats = self._rows[[self._place[text] for text in texts]]
+        rows: Doubles = self._rows[[self._place[text] for text in texts]]
         return rows
 
 
@@ -75,11 +75,11 @@ def _best_fit(wanted: Item, state: Items, vectors: Vectors) -> float:
     return best
 
 
-def _identity(wanted: Item, state: Items, vectors: Vectors) -> Floats:
+def _identity(wanted: Item, state: Items, vectors: Vectors) -> Doubles:
     """(n,) similarity of a wanted object's name with that of every object of a
     state.
     """
-    row: Floats = vectors.cosines([wanted.name], [one.name for one in state])[0]
+    row: Doubles = vectors.cosines([wanted.name], [one.name for one in state])[0]
     return row
 
 
@@ -94,7 +94,7 @@ def _attributes_fit(wanted: Item, one: Item, vectors: Vectors) -> float:
     return float(alike[np.arange(len(aligned)), aligned].mean())
 
 
-def _normalised(rows: Floats) -> Floats:
+def _normalised(rows: Doubles) -> Doubles:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: Floats = rows / np.where(lengths > 0, lengths, 1)
+    unit: Doubles = rows / np.where(lengths > 0, lengths, 1)
     return unit

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.causal import Diagram, Node, chance, decision, utility
 from gde_plugins.meg.causal.inference import contract, family
 
 
-def joint(diagram: Diagram, names: Sequence[str]) -> Floats:
+def joint(diagram: Diagram, names: Sequence[str]) -> Doubles:
     """P(names) with decisions made by their policies, one axis for each name."""
     variables = [*diagram.names("chance"), *diagram.decisions]
     return contract([family(diagram, name) for name in variables], names)

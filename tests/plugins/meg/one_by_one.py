@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.solvers.finite_horizon import Finite
 from gde_plugins.meg.trajectories.behaviour import Behaviour, above_chance
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode
@@ -38,7 +39,7 @@ def _remembered(episodes: Sequence[Episode], pursuit: Pursuit) -> Behaviour:
 Behaviour.of = staticmethod(_remembered)  # type: ignore[method-assign]
 
 
-def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Floats:
+def scores(episodes: Sequence[Episode], pursuit: Pursuit, beta: float) -> Doubles:
     """(N,) nats above chance of each episode."""
     worlds = [pursuit(episode.mdp) for episode in episodes]
     horizons = [episode.horizon or planned(episode.mdp) for episode in episodes]
@@ -63,7 +64,11 @@ def without_batches() -> Iterator[None]:
 
 
 def _score(
-    episode: Episode, process: Finite, reward: Floats, beta: float, chance: bool = False
+    episode: Episode,
+    process: Finite,
+    reward: Doubles,
+    beta: float,
+    chance: bool = False,
 ) -> float:
     """Nats above chance of what was done, or expected of random choice in the same
     states.
@@ -89,7 +94,7 @@ def _to_go(episode: Episode, process: Finite, t: int) -> int:
     return process.horizon if episode.horizon is None else episode.horizon - t
 
 
-def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Floats]:
+def _slope(episode: Episode, process: Finite, reward: Doubles) -> tuple[float, Doubles]:
     """Nats above chance at rationality 1, and their derivative by the reward (S,).
 
     What an action is expected to collect of each state's reward, less what the policy
@@ -118,7 +123,7 @@ def _slope(episode: Episode, process: Finite, reward: Floats) -> tuple[float, Fl
     return nats, slope
 
 
-def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Floats:
+def _scores(self: Behaviour, beta: float, reward: Doubles | None = None) -> Doubles:
     earned = self.mdp.reward if reward is None else reward
     return np.array(
         [
@@ -128,7 +133,7 @@ def _scores(self: Behaviour, beta: float, reward: Floats | None = None) -> Float
     )
 
 
-def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
+def _scores_of_chance(self: Behaviour, beta: float) -> Doubles:
     return np.array(
         [
             _score(one, process, self.mdp.reward[place], beta, True)
@@ -137,7 +142,9 @@ def _scores_of_chance(self: Behaviour, beta: float) -> Floats:
     )
 
 
-def _accuracy(self: Behaviour, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
+def _accuracy(
+    self: Behaviour, reward: Doubles, chosen: Doubles
+) -> tuple[float, Doubles]:
     nats, slope = 0.0, np.zeros(len(reward))
     for count, (episode, process, place) in zip(chosen, _parts(self), strict=True):
         own, change = _slope(episode, process, reward[place])

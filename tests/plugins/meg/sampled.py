@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from one_by_one import planned
 
+from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.mdp import Policy, TabularMDP
 from gde.data.observation import Observation, State, World
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory, Turn
 from gde_plugins.grid.config import GridConfig
@@ -76,7 +77,7 @@ def untold(mdp: TabularMDP, beta: float, steps: int) -> Policy:
     return Policy(probabilities=np.tile(first, (steps, 1, 1)))
 
 
-def _draw(probabilities: Floats, rng: np.random.Generator) -> np.ndarray:
+def _draw(probabilities: Doubles, rng: np.random.Generator) -> np.ndarray:
     """(N,) one index from each row of (N, K) probabilities."""
     cumulative = probabilities.cumsum(axis=1)
     cumulative[:, -1] = 1.0

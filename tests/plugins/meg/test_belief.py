@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from sampled import grids, recorded, sample
 
+from gde.data.arrays import Doubles
 from gde.data.cell_map import KINDS, decoded_classes
 from gde.data.evidence import Evidence
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.mdp import TabularMDP
 from gde.data.probe import Fit, ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Decision
@@ -58,7 +59,7 @@ def run(mistaken: bool, decoded: str, size: int = SIZE, n: int = 30) -> Evidence
     return replace(recorded(episodes), probe_reports=(report,))
 
 
-def picture(mdp: TabularMDP, goal: Floats, size: int) -> np.ndarray:
+def picture(mdp: TabularMDP, goal: Doubles, size: int) -> np.ndarray:
     decoded = np.zeros((size, size, len(CLASSES)), dtype=np.float32)
     places = (
         mdp.labels["row"].astype(int) % size,

@@ -15,7 +15,7 @@ import pytest
 from random_worlds import CASES, Kind, random_mdp, random_policy
 
 from gde import Policy, TabularMDP
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg import known_utility, unknown_utility
 from gde_plugins.meg.solvers.process import process_of
 
@@ -69,10 +69,12 @@ def least_divergence(
     return float(problem.value)
 
 
-def seen(mdp: TabularMDP, policy: Policy, horizon: int | None) -> tuple[Floats, Floats]:
+def seen(
+    mdp: TabularMDP, policy: Policy, horizon: int | None
+) -> tuple[Doubles, Doubles]:
     """The (S, A) actions taken and (S,) visits of a policy."""
     flow = [*process_of(mdp, horizon).flow_of(policy)]
-    taken: Floats = sum(
+    taken: Doubles = sum(
         (now.taken.T for now in flow), start=np.zeros((mdp.n_states, mdp.n_actions))
     )
     return taken, sum((now.visits for now in flow), start=np.zeros(mdp.n_states))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from sampled import sample
 
-from gde.data.mdp import Floats, Policy
+from gde.data.arrays import Doubles
+from gde.data.mdp import Policy
 from gde_plugins.meg import from_trajectories, known_utility, soft_policy
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.utilities import own_reward
@@ -29,7 +30,7 @@ class Simulated(NamedTuple):
     middle: float
 
 
-def simulate(policy: Floats, seed: int) -> Simulated:
+def simulate(policy: Doubles, seed: int) -> Simulated:
     """Estimates against the exact value. What the accuracy at the true rationality has
     by luck is taken off.
     """
@@ -77,7 +78,7 @@ ERRING = 0.2 * CHANCE + 0.8 * soft_policy(WORLD, np.inf, HORIZON).probabilities
         pytest.param(ERRING, marks=pytest.mark.slow, id="epsilon-greedy"),
     ],
 )
-def test_intervals_cover_and_the_middle_is_nearly_unbiased(policy: Floats) -> None:
+def test_intervals_cover_and_the_middle_is_nearly_unbiased(policy: Doubles) -> None:
     found = simulate(policy, seed=1)
     assert 0.92 <= found.coverage <= 0.985
     # One number is fitted: 1 / (2 n) nats, if the model is right.

@@ -11,7 +11,7 @@ from random_worlds import Kind, random_mdp, random_policy
 from scipy.sparse.linalg import LinearOperator, cg
 
 from gde import Policy, TabularMDP
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg import known_utility, soft_policy, unknown_utility
 from gde_plugins.meg.solvers.preconditioner import initial_utility, preconditioner
 from gde_plugins.meg.solvers.process import observe, process_of
@@ -49,7 +49,7 @@ def test_the_preconditioner_inverts_the_curvature(
         process.dynamics, everywhere, fit.deciding, fit.counts(on_actions=False)
     )
 
-    def curvature(step: Floats) -> Floats:
+    def curvature(step: Doubles) -> Doubles:
         return fit.change(process.dynamics.utility(step), on_actions=False)
 
     missing = curvature(np.random.default_rng(1).normal(size=mdp.n_states))

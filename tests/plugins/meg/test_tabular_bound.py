@@ -9,9 +9,8 @@ from black_boxes import AS_THEY_ARE
 from meg_studies.language.tabular_agent import Tabulated
 from random_models import random_policy
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles, Indices
 from gde_plugins.meg import unknown_utility
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries, lower_bound
 from gde_plugins.meg.trajectories.episodes import UNUSABLE, Episode, clusters_of
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
@@ -60,7 +59,7 @@ def test_too_few_clusters_are_said() -> None:
         lower_bound(tries, AS_THEY_ARE, np.random.default_rng(0))
 
 
-def tabulated(episodes: Sequence[Episode], inputs: Sequence[Floats]) -> Tries:
+def tabulated(episodes: Sequence[Episode], inputs: Sequence[Doubles]) -> Tries:
     """Read exact successors from tabulated worlds, with (S, F) inputs each, in
     which nothing need be sampled.
     """
@@ -98,8 +97,8 @@ def tabulated(episodes: Sequence[Episode], inputs: Sequence[Floats]) -> Tries:
 
 
 def _successors(
-    episode: Episode, times: Indices, inputs: Floats, most: int
-) -> tuple[Floats, Floats]:
+    episode: Episode, times: Indices, inputs: Doubles, most: int
+) -> tuple[Doubles, Doubles]:
     """Return (D, A, M, F) following and (D, A, M) chances of the decisions at these
     times.
     """

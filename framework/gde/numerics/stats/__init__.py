@@ -19,7 +19,6 @@ from gde.numerics.stats._estimates import CONFIDENCE as CONFIDENCE
 from gde.numerics.stats._estimates import MINIMUM_CLUSTERS as MINIMUM_CLUSTERS
 from gde.numerics.stats._estimates import RESAMPLES as RESAMPLES
 from gde.numerics.stats._estimates import Estimate as Estimate
-from gde.numerics.stats._estimates import Floats as Floats
 from gde.numerics.stats._estimates import Interval as Interval
 from gde.numerics.stats._estimates import clopper_pearson as clopper_pearson
 from gde.numerics.stats._estimates import cluster_mean as cluster_mean

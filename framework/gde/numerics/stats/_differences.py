@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from gde.data.arrays import Doubles
 from gde.numerics.stats._drawing import (
     at_once,
     flipped,
@@ -21,7 +22,6 @@ from gde.numerics.stats._estimates import (
     MINIMUM_CLUSTERS,
     RESAMPLES,
     Estimate,
-    Floats,
     Interval,
     cluster_ratio,
     cluster_sums,
@@ -136,7 +136,7 @@ def unpaired_difference(
     return _joined(mean_a, mean_b)
 
 
-def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floats:
+def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Doubles:
     """(G,) a - b averaged within each cluster, clusters sorted, without the noise of
     rounding.
 
@@ -156,7 +156,7 @@ def cluster_differences(a: ArrayLike, b: ArrayLike, clusters: ArrayLike) -> Floa
     return rounded(sums / counts, largest)
 
 
-def rounded(values: Floats, largest: float) -> Floats:
+def rounded(values: Doubles, largest: float) -> Doubles:
     """Round values so that those become equal that differ only by floating-point error.
 
     Args:
@@ -169,7 +169,7 @@ def rounded(values: Floats, largest: float) -> Floats:
     return np.round(values, min(decimals, MOST_DECIMALS))
 
 
-def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Floats:
+def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Doubles:
     """(G,) values averaged within each cluster, clusters sorted.
 
     Raises:
@@ -180,7 +180,7 @@ def cluster_means(values: ArrayLike, clusters: ArrayLike) -> Floats:
 
 
 def sign_flip(
-    differences: Floats, rng: np.random.Generator, permutations: int = PERMUTATIONS
+    differences: Doubles, rng: np.random.Generator, permutations: int = PERMUTATIONS
 ) -> Finding:
     """Test the hypothesis that exchanging a and b within a cluster changes nothing;
     differences (G,).
@@ -197,14 +197,14 @@ def sign_flip(
 
 
 def _flipped(
-    values: Floats, rng: np.random.Generator | None, permutations: int
+    values: Doubles, rng: np.random.Generator | None, permutations: int
 ) -> float:
     """The p value of the sum of values (G,) under random signs."""
     if rng is not None and len(values) * permutations > SCIPYS:
         return _of_many(values, rng, permutations)
 
-    def total(flipped: Floats, rest: Floats, axis: int) -> Floats:
-        difference: Floats = (flipped - rest).sum(axis=axis)
+    def total(flipped: Doubles, rest: Doubles, axis: int) -> Doubles:
+        difference: Doubles = (flipped - rest).sum(axis=axis)
         return difference
 
     # Exchanging a value with zero subtracts it: that is its other sign.
@@ -221,7 +221,7 @@ def _flipped(
     return float(test.pvalue)
 
 
-def _of_many(values: Floats, rng: np.random.Generator, permutations: int) -> float:
+def _of_many(values: Doubles, rng: np.random.Generator, permutations: int) -> float:
     """SciPy's p value, twice the smaller tail, without a table of all signs."""
     sizes = np.abs(values[values != 0])
     largest = float(sizes.sum())
@@ -231,7 +231,7 @@ def _of_many(values: Floats, rng: np.random.Generator, permutations: int) -> flo
     return min(1.0, 2 * (1 + float(tail)) / (1 + permutations))
 
 
-def signed_rank(differences: Floats) -> Finding:
+def signed_rank(differences: Doubles) -> Finding:
     """Wilcoxon's signed-rank test; differences (G,).
 
     Zeros are left out (Wilcoxon 1945), and ties share their mean rank. The test is
@@ -258,7 +258,7 @@ def signed_rank(differences: Floats) -> Finding:
     return Finding(value=smaller, p_value=p_value)
 
 
-def rank_biserial(differences: Floats) -> Finding:
+def rank_biserial(differences: Doubles) -> Finding:
     """(positive - negative rank sum) / (total rank sum) of differences (G,) (Kerby
     2014).
     """
@@ -267,7 +267,7 @@ def rank_biserial(differences: Floats) -> Finding:
     return Finding(value=_correlation(differences))
 
 
-def effect_paper(differences: Floats) -> Finding:
+def effect_paper(differences: Doubles) -> Finding:
     """1 - 2 W / (n (n + 1) / 2), as in table 3 of Arghal et al. (2026); differences
     (G,).
 
@@ -282,19 +282,19 @@ def effect_paper(differences: Floats) -> Finding:
     return Finding(value=abs(_correlation(differences)))
 
 
-def _correlation(differences: Floats) -> float:
+def _correlation(differences: Doubles) -> float:
     signed = _signed_ranks(differences)
     return float(signed.sum() / np.abs(signed).sum())
 
 
-def _signed_ranks(differences: Floats) -> Floats:
+def _signed_ranks(differences: Doubles) -> Doubles:
     """The ranks of the differences that are not zero, with the signs of these."""
     different = differences[differences != 0]
-    signed: Floats = np.sign(different) * scipy.stats.rankdata(np.abs(different))
+    signed: Doubles = np.sign(different) * scipy.stats.rankdata(np.abs(different))
     return signed
 
 
-def _too_few(differences: Floats) -> Finding | None:
+def _too_few(differences: Doubles) -> Finding | None:
     different = int(np.count_nonzero(differences))
     if different >= MINIMUM_CLUSTERS:
         return None
@@ -304,14 +304,14 @@ def _too_few(differences: Floats) -> Finding | None:
     return Finding.missing(got, str(MINIMUM_CLUSTERS))
 
 
-def _are_hits(a: Floats, b: Floats) -> bool:
+def _are_hits(a: Doubles, b: Doubles) -> bool:
     """Whether every cluster has the value 0 or 1, such as success in one episode."""
     values = np.concatenate((a, b))
     return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def _mean(
-    differences: Floats, n: int, rng: np.random.Generator, hits: bool
+    differences: Doubles, n: int, rng: np.random.Generator, hits: bool
 ) -> Estimate:
     """The mean of paired differences (G,) with its interval."""
     G = len(differences)
@@ -333,7 +333,7 @@ def _mean(
     )
 
 
-def _adjusted_wald(differences: Floats) -> Interval:
+def _adjusted_wald(differences: Doubles) -> Interval:
     """The interval of the mean of differences (G,), each -1, 0 or 1, after Bonett and
     Price (2012).
 
@@ -351,7 +351,7 @@ def _adjusted_wald(differences: Floats) -> Interval:
     return low, high
 
 
-def _share(hits: Floats) -> Estimate:
+def _share(hits: Doubles) -> Estimate:
     """The share of hits (G,) with Wilson's score interval."""
     G = len(hits)
     interval = None

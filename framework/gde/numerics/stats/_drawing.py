@@ -10,7 +10,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Values = TypeVar("Values", NDArray[np.float64], NDArray[np.complex128])
+from gde.data.arrays import Doubles, Indices
+
+Values = TypeVar("Values", Doubles, NDArray[np.complex128])
 DRAWN_AT_ONCE = 2**20
 """Most numbers drawn in one block. Up to one block, values are drawn one by one."""
 EQUAL = 8
@@ -40,15 +42,13 @@ def resampled(values: Values, rng: np.random.Generator, resamples: int) -> Value
     return _sums(numbers, resamples, len(distinct))
 
 
-def flipped(
-    sizes: NDArray[np.float64], rng: np.random.Generator, permutations: int
-) -> NDArray[np.float64]:
+def flipped(sizes: Doubles, rng: np.random.Generator, permutations: int) -> Doubles:
     """(P,) sums of sizes (G,), each with a random sign."""
     G = len(sizes)
     kinds = _kinds(sizes)
     if kinds is None:
 
-        def each(rows: int) -> NDArray[np.float64]:
+        def each(rows: int) -> Doubles:
             positive = rng.integers(2, size=(rows, G), dtype=np.int8)
             return np.where(positive, sizes, -sizes)
 
@@ -56,7 +56,7 @@ def flipped(
 
     distinct, counts = kinds
 
-    def numbers(rows: int) -> NDArray[np.float64]:
+    def numbers(rows: int) -> Doubles:
         positive = rng.binomial(counts, 0.5, size=(rows, len(counts)))
         return (2 * positive - counts) * distinct
 
@@ -68,7 +68,7 @@ def at_once(width: int) -> int:
     return max(1, DRAWN_AT_ONCE // width)
 
 
-def _kinds(values: Values) -> tuple[Values, NDArray[np.intp]] | None:
+def _kinds(values: Values) -> tuple[Values, Indices] | None:
     """The distinct values and how often each occurs; None where few are equal."""
     distinct, counts = np.unique(values, return_counts=True)
     return (distinct, counts) if len(distinct) * EQUAL <= len(values) else None

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gde.data.arrays import Doubles, Indices
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.numerics.stats._drawing import resampled
 
-Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -157,7 +157,7 @@ def cluster_share(
     )
 
 
-def within_trials(hits: Floats, trials: Floats) -> Floats:
+def within_trials(hits: Doubles, trials: Doubles) -> Doubles:
     """The hits (N,), without what rounding has added beyond 0 and `trials` (N,).
 
     Raises:
@@ -173,7 +173,7 @@ def within_trials(hits: Floats, trials: Floats) -> Floats:
 
 def cluster_sums(
     numerator: ArrayLike, denominator: ArrayLike, clusters: ArrayLike
-) -> tuple[Floats, Floats]:
+) -> tuple[Doubles, Doubles]:
     """Sum both within clusters: (G,) and (G,), clusters in sorted order.
 
     Raises:
@@ -201,19 +201,19 @@ def cluster_sums(
     return _sums(index, above), _sums(index, below)
 
 
-def _sums(index: NDArray[np.intp], values: Floats) -> Floats:
+def _sums(index: Indices, values: Doubles) -> Doubles:
     return np.bincount(index, weights=values).astype(np.float64)
 
 
-def _informative(above: Floats, below: Floats) -> tuple[Floats, Floats]:
+def _informative(above: Doubles, below: Doubles) -> tuple[Doubles, Doubles]:
     """Leave out clusters without observations, which would count as evidence."""
     observed = (above != 0) | (below != 0)
     return above[observed], below[observed]
 
 
 def _interval(
-    above: Floats,
-    below: Floats,
+    above: Doubles,
+    below: Doubles,
     rng: np.random.Generator,
 ) -> Interval | None:
     """Expanded BCa interval of above.sum() / below.sum(), resampling the G entries
@@ -241,8 +241,8 @@ def _interval(
 
 def expanded_bca(
     value: float,
-    replicates: Floats,
-    jackknife: Floats,
+    replicates: Doubles,
+    jackknife: Doubles,
     n_clusters: int,
 ) -> Interval | None:
     """The expanded BCa interval of any statistic of clusters; None with fewer than
@@ -278,7 +278,7 @@ def expanded_bca(
     return float(low), float(high)
 
 
-def expanded_percentile(replicates: Floats, n_clusters: int) -> Interval | None:
+def expanded_percentile(replicates: Doubles, n_clusters: int) -> Interval | None:
     """The interval without bias and acceleration, whose estimates add only noise to a
     symmetric statistic; None with fewer than `MINIMUM_CLUSTERS`.
     """
@@ -298,7 +298,7 @@ def _half_width(n_clusters: int) -> float:
     return float(widening * scipy.special.stdtrit(n_clusters - 1, level))
 
 
-def _acceleration(jackknife: Floats) -> float:
+def _acceleration(jackknife: Doubles) -> float:
     """Skewness of the leave-one-cluster-out values, divided by six."""
     deviations = jackknife.mean() - jackknife
     spread: float = float((deviations**2).sum()) ** 1.5
@@ -308,7 +308,9 @@ def _acceleration(jackknife: Floats) -> float:
     return cubes / (6 * spread)
 
 
-def _within(interval: Interval | None, above: Floats, below: Floats) -> Interval | None:
+def _within(
+    interval: Interval | None, above: Doubles, below: Doubles
+) -> Interval | None:
     """Replace a bound of 0 although hits were seen, or of 1 although misses were
     seen.
     """
@@ -328,7 +330,7 @@ def _within(interval: Interval | None, above: Floats, below: Floats) -> Interval
     return low, high
 
 
-def _effective_trials(above: Floats, below: Floats) -> float:
+def _effective_trials(above: Doubles, below: Doubles) -> float:
     """The equivalent number of independent trials (Korn and Graubard 1998), with its
     degrees of freedom.
     """

@@ -15,13 +15,9 @@ from math import hypot, sqrt
 import numpy as np
 import scipy
 
+from gde.data.arrays import Doubles
 from gde.numerics.stats._differences import rounded
-from gde.numerics.stats._estimates import (
-    CONFIDENCE,
-    MINIMUM_CLUSTERS,
-    Floats,
-    Interval,
-)
+from gde.numerics.stats._estimates import CONFIDENCE, MINIMUM_CLUSTERS, Interval
 from gde.numerics.stats._power import POWER
 
 LEAST = 1e-12
@@ -40,7 +36,7 @@ class MixedDifference:
     """Smallest difference found with a power of about 80 %."""
 
 
-def difference_from_initialisations(a: Floats, b: Floats) -> MixedDifference | None:
+def difference_from_initialisations(a: Doubles, b: Doubles) -> MixedDifference | None:
     """The mean of a (G,) over clusters minus that of b (K, G) over clusters and
     initialisations, of which both are samples.
 
@@ -113,7 +109,7 @@ def _p_value(excess: Callable[[float], float]) -> float:
     return float(scipy.optimize.brentq(excess, LEAST, 1.0))
 
 
-def initialisation_error(values: Floats) -> float:
+def initialisation_error(values: Doubles) -> float:
     """Half of Student's interval of the mean of values (K,) over initialisations.
 
     Raises:

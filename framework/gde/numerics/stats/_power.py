@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 import scipy
 
+from gde.data.arrays import Doubles
 from gde.data.verdict import ALPHA
-from gde.numerics.stats._estimates import Floats
 from gde.numerics.stats._finding import Finding
 
 POWER = 0.8
@@ -29,7 +29,7 @@ def minimum_detectable(standard_error: float, degrees: float) -> float:
     return float((for_significance + for_power) * standard_error)
 
 
-def minimum_detectable_of(values: Floats) -> Finding:
+def minimum_detectable_of(values: Doubles) -> Finding:
     """The minimum detectable mean of a group (G,), by its observed variance."""
     G = len(values)
     # A single cluster has no variance.

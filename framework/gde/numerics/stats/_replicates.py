@@ -6,10 +6,11 @@ within clusters show such effects.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gde.data.arrays import Doubles, Indices
 from gde.numerics.stats._differences import rounded
-from gde.numerics.stats._estimates import Floats, cluster_sums
+from gde.numerics.stats._estimates import cluster_sums
 from gde.numerics.stats._finding import Finding
 
 PERMUTATIONS = 999
@@ -76,9 +77,9 @@ def exchange_replicates(
 
 
 def _permuted(
-    values: Floats,
-    weights: Floats,
-    index: NDArray[np.intp],
+    values: Doubles,
+    weights: Doubles,
+    index: Indices,
     rng: np.random.Generator,
     permutations: int,
 ) -> Finding:
@@ -90,7 +91,7 @@ def _permuted(
     starts = np.flatnonzero(np.diff(index, prepend=-1))
     largest_square = float(np.abs(values).max()) ** 2
 
-    def statistic(of: Floats) -> float:
+    def statistic(of: Doubles) -> float:
         squares = np.add.reduceat(weights * of, starts) ** 2
         mean = squares.mean(keepdims=True)
         return float(rounded(mean, largest_square)[0])

@@ -4,14 +4,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from gde.data.arrays import Doubles
 from gde.numerics.stats._differences import PERMUTATIONS, cluster_means, rounded
 from gde.numerics.stats._drawing import at_once
-from gde.numerics.stats._estimates import (
-    CONFIDENCE,
-    MINIMUM_CLUSTERS,
-    Floats,
-    cluster_sums,
-)
+from gde.numerics.stats._estimates import CONFIDENCE, MINIMUM_CLUSTERS, cluster_sums
 from gde.numerics.stats._finding import Finding
 
 MINIMUM_RANKED = 5
@@ -52,8 +48,8 @@ def spearman(
     first = _normalised(ranks_x)
     second = _normalised(ranks_y)
 
-    def correlation(permuted: Floats, axis: int) -> Floats:
-        products: Floats = (permuted * second).sum(axis=axis)
+    def correlation(permuted: Doubles, axis: int) -> Doubles:
+        products: Doubles = (permuted * second).sum(axis=axis)
         return products
 
     test = scipy.stats.permutation_test(
@@ -70,10 +66,10 @@ def spearman(
     return Finding(value=float(value), p_value=float(test.pvalue))
 
 
-def _normalised(values: Floats) -> Floats:
+def _normalised(values: Doubles) -> Doubles:
     """Centred, and scaled to length one."""
-    centred: Floats = values - values.mean()
-    normalised: Floats = centred / np.linalg.norm(centred)
+    centred: Doubles = values - values.mean()
+    normalised: Doubles = centred / np.linalg.norm(centred)
     return normalised
 
 
@@ -154,7 +150,7 @@ def linear_trend(x: ArrayLike, y: ArrayLike, clusters: ArrayLike) -> Finding:
     return Finding(value=slope, p_value=p_value, interval=interval)
 
 
-def _moments(x: Floats, y: Floats, clusters: ArrayLike) -> Floats:
+def _moments(x: Doubles, y: Doubles, clusters: ArrayLike) -> Doubles:
     """(G, 5) sums within clusters of 1, x, y, x * x and x * y, with both centred."""
     ones = np.ones(x.shape)
     # Only for its errors: values that have no mean are refused.
@@ -171,21 +167,21 @@ def _moments(x: Floats, y: Floats, clusters: ArrayLike) -> Floats:
     return np.stack(moments, axis=1)
 
 
-def _spread(sums: Floats) -> Floats:
+def _spread(sums: Doubles) -> Doubles:
     """Sum of squares of x about its mean, from (..., 5) moments."""
     n = sums[..., 0]
     x = sums[..., 1]
     xx = sums[..., 3]
-    spread: Floats = xx - x**2 / n
+    spread: Doubles = xx - x**2 / n
     return spread
 
 
-def _slope(sums: Floats) -> Floats:
+def _slope(sums: Doubles) -> Doubles:
     """Of the least-squares line, from (..., 5) moments."""
     n = sums[..., 0]
     x = sums[..., 1]
     y = sums[..., 2]
     xy = sums[..., 4]
-    products: Floats = xy - x * y / n
-    slope: Floats = products / _spread(sums)
+    products: Doubles = xy - x * y / n
+    slope: Doubles = products / _spread(sums)
     return slope

@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import (
     EMBEDDING,
@@ -20,6 +19,7 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
+from gde.data.arrays import Doubles, Floats
 from gde.data.completion import (
     ChatRequest,
     Completion,
@@ -143,7 +143,7 @@ class PlantedModel(ScriptedModel):
         )
 
     @property
-    def turning(self) -> NDArray[np.float32]:
+    def turning(self) -> Floats:
         """The (width,) vector that, added twice over, turns the answer.
 
         It is added to the marked tokens "pre" at any layer.
@@ -233,7 +233,7 @@ class PlantedModel(ScriptedModel):
 
     def _rows(
         self, sequence: TokenSequence, places: Sequence[int], layer: int
-    ) -> NDArray[np.float32]:
+    ) -> Floats:
         """(places, width) after the interventions up to a layer."""
         # What the interventions have changed at each place, all in all.
         carried: dict[int, Any] = defaultdict(int)
@@ -256,12 +256,12 @@ class PlantedModel(ScriptedModel):
 
     def _planted(
         self, sequence: TokenSequence, places: Sequence[int], layer: int
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         return np.stack(
             [self._activation(sequence.tokens[: place + 1], layer) for place in places]
         )
 
-    def _activation(self, tokens: tuple[int, ...], layer: int) -> NDArray[np.float64]:
+    def _activation(self, tokens: tuple[int, ...], layer: int) -> Doubles:
         if layer == EMBEDDING:
             return self._direction("embedding", tokens[-1])
         if self.untrained_seed is not None:
@@ -271,15 +271,15 @@ class PlantedModel(ScriptedModel):
             self._direction("planted", place, token)
             for place, token in enumerate(tokens)
         ]
-        planted: NDArray[np.float64] = np.sum(directions, axis=0) * (1 + layer)
+        planted: Doubles = np.sum(directions, axis=0) * (1 + layer)
         return planted
 
-    def _direction(self, *key: str | int) -> NDArray[np.float64]:
+    def _direction(self, *key: str | int) -> Doubles:
         return _direction(self.width, *key)
 
 
 @lru_cache(maxsize=4096)
-def _direction(width: int, *key: str | int) -> NDArray[np.float64]:
+def _direction(width: int, *key: str | int) -> Doubles:
     drawn = generator(0, *key).normal(size=width)
     drawn.flags.writeable = False
     return drawn

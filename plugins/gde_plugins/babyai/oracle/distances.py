@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from gde.data.arrays import Doubles
 from gde_plugins.babyai.worlds.scene import WALL, Door, Scene
 
 FAR = 10**6
@@ -92,14 +93,14 @@ def costs_to(scene: Scene, ends: Mapping[int, int], entering: Sequence[int]) -> 
     return table
 
 
-def _costs(moves: _Steps, entering: Sequence[int]) -> NDArray[np.float64]:
+def _costs(moves: _Steps, entering: Sequence[int]) -> Doubles:
     """Return the cost of each move."""
     turn = 1
-    costs: NDArray[np.float64] = np.array([*entering, turn], dtype=np.float64)
+    costs: Doubles = np.array([*entering, turn], dtype=np.float64)
     return costs[moves.entered]
 
 
-def _whole(found: NDArray[np.float64]) -> Any:
+def _whole(found: Doubles) -> Any:
     """Return costs as whole numbers, which Python reads faster from lists."""
     return np.minimum(found, FAR).astype(np.int64).tolist()
 

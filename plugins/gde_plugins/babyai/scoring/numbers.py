@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gde.data.episode_table import EpisodeTable, Floats, Ints
+from gde.data.arrays import Doubles, Ints
+from gde.data.episode_table import EpisodeTable
 from gde.data.result import Measurement
 from gde.numerics.controls import compare_with_control
 from gde.numerics.episodes import unmeasured
@@ -54,7 +55,7 @@ class Lead:
             verdict=verdict,
         )
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         _, paired = self._paired(table, groups, n_groups)
         ours, theirs = (mean.each(paired, groups, n_groups) for mean in BOTH)
         return ours - theirs
@@ -89,7 +90,7 @@ class Pairs:
         rng = generator(seed, "metric", self.name)
         return cluster_share(both, range(len(both)), rng).measurement(self.name)
 
-    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Floats:
+    def each(self, table: EpisodeTable, groups: Ints, n_groups: int) -> Doubles:
         known = ~np.isnan(table["right"])
         n = np.bincount(groups[known], minlength=n_groups)
         right = np.bincount(groups[known], table["right"][known], n_groups)

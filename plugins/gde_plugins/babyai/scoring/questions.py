@@ -6,9 +6,8 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gde.data.episode_table import Floats
+from gde.data.arrays import Bools, Doubles
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
 from gde.data.result import Measurement
@@ -40,7 +39,7 @@ OTHERS = ("level", "sa", "right")
 """Facts that have no mean: the level's place in `LEVELS`, the subgoals that the expert
 usually adds, and whether the answer to one of a grounded pair is right.
 """
-Group = tuple[Labels, NDArray[np.bool_]]
+Group = tuple[Labels, Bools]
 """Its label, and (N,) which episodes are in it."""
 
 
@@ -127,7 +126,7 @@ def _corrected(measured: Sequence[Measurement]) -> Iterator[Measurement]:
         yield replace(one, verdict=found.get(one.identity))
 
 
-def _by_level(levels: Floats) -> Iterator[Group]:
+def _by_level(levels: Doubles) -> Iterator[Group]:
     """Yield the answers by size, difficulty and competency, none of a single level."""
     asked = dict.fromkeys(levels[~np.isnan(levels)].astype(int).tolist())
     groups: dict[tuple[str, str], list[int]] = {}
@@ -148,7 +147,7 @@ def _labels(level: str) -> Iterator[tuple[str, str]]:
         yield "competency", name
 
 
-def _by_added(added: Floats) -> Iterator[Group]:
+def _by_added(added: Doubles) -> Iterator[Group]:
     """Yield the answers by the number of subgoals that the expert usually adds."""
     for name, (low, high) in CLASSES.items():
         chosen = (added >= low) & (added <= high)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools
 from gde.data.cell_map import Position
 from gde.data.goals import Goals
 from gde.data.json import Json
@@ -27,9 +27,7 @@ from gde_plugins.grid.solver.belief import (
 from gde_plugins.grid.solver.dynamics import MOVES
 
 
-def visible(
-    walls: NDArray[np.bool_], agent: Position, radius: int
-) -> NDArray[np.bool_]:
+def visible(walls: Bools, agent: Position, radius: int) -> Bools:
     """Return (height, width) True for the cells that are seen from `agent`.
 
     Rays go from the agent to every cell on the edge of the square of this radius, cut

@@ -3,8 +3,8 @@
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools
 from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import GdeError
@@ -52,7 +52,7 @@ def generate(
     )
 
 
-def _maze(size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _maze(size: int, rng: np.random.Generator) -> Bools:
     """Return (size, size) walls of a perfect maze: random depth-first search over the
     cells with odd indices.
     """
@@ -89,9 +89,7 @@ def _is_closed(walls: list[list[bool]], row: int, column: int) -> bool:
     return is_inside and walls[row][column]
 
 
-def _remove_walls(
-    walls: NDArray[np.bool_], density: float, rng: np.random.Generator
-) -> None:
+def _remove_walls(walls: Bools, density: float, rng: np.random.Generator) -> None:
     inner = np.argwhere(walls[1:-1, 1:-1]) + 1
     n_removed = int((1 - density) * len(inner))
     removed = rng.permutation(inner)[:n_removed]
@@ -109,7 +107,7 @@ def _remove_walls(
 
 
 def _place(
-    walls: NDArray[np.bool_], wanted: range, rng: np.random.Generator
+    walls: Bools, wanted: range, rng: np.random.Generator
 ) -> tuple[Position, Position] | None:
     """Return agent and goal, or None if no two cells are as far apart as wanted."""
     for goal in rng.permutation(np.argwhere(~walls)):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools, Indices
 from gde.data.mdp import TabularMDP
 from gde_plugins.grid.keyed.scene import Scene
 from gde_plugins.grid.solver.dynamics import FreeCells, shortest_way_model
@@ -37,14 +37,14 @@ class KeyStates:
     reached (e.g. behind the door without the key).
     """
 
-    positions: NDArray[np.intp]
+    positions: Indices
     """(S, 2) row and column."""
-    stages: NDArray[np.intp]
+    stages: Indices
     """(S,) `Stage`."""
-    successors: NDArray[np.intp]
+    successors: Indices
     """(S, A) state that each action leads to; a wall leaves the agent where it is."""
     start: int
-    goals: NDArray[np.bool_]
+    goals: Bools
     """(S,) True where the agent stands on the goal."""
 
     @classmethod
@@ -79,7 +79,7 @@ class KeyStates:
         )
 
 
-def _stage_after(scene: Scene, cells: FreeCells) -> NDArray[np.intp]:
+def _stage_after(scene: Scene, cells: FreeCells) -> Indices:
     """Return (stages, cells) the stage of an agent after it arrives in a cell, by its
     stage before.
     """

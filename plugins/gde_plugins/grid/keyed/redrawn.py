@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
+from gde.data.arrays import Doubles
 from gde_plugins.grid.generation.redrawn import cell_name
 from gde_plugins.grid.keyed.dynamics import KeyStates
 from gde_plugins.grid.keyed.scene import PITCH, Scene, reachable, room_cells
 from gde_plugins.grid.solver.dynamics import as_position
-
-Floats = NDArray[np.float64]
 
 
 def alike_goals(scene: Scene, horizon: int) -> Mapping[str, float]:
@@ -41,7 +39,7 @@ def alike_goals(scene: Scene, horizon: int) -> Mapping[str, float]:
     return {cell_name(cell): float(weights[cell]) for cell in cells}
 
 
-def _weights(scene: Scene, horizon: int) -> Floats:
+def _weights(scene: Scene, horizon: int) -> Doubles:
     """Return (height, width) chances of all else of the scene, given its goal."""
     free = ~scene.walls
     in_room = room_cells(len(scene.rows))
@@ -70,7 +68,7 @@ def _weights(scene: Scene, horizon: int) -> Floats:
     return weights
 
 
-def _steps(scene: Scene) -> Floats:
+def _steps(scene: Scene) -> Doubles:
     """Return (height, width) the fewest steps from the start to each cell; inf where
     there is no way.
     """

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import label
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
+from gde.data.arrays import Bools
 from gde.data.cell_map import Position
 from gde_plugins.grid.grid import rows_of, walls_of, with_wall
 from gde_plugins.grid.keyed.config import Artefact
@@ -32,7 +32,7 @@ class Scene:
     door: Position | None = None
 
     @property
-    def walls(self) -> NDArray[np.bool_]:
+    def walls(self) -> Bools:
         """(height, width) True in walls; the doorway is free."""
         return walls_of(self.rows)
 
@@ -136,22 +136,20 @@ def _doorways(per_side: int, rng: np.random.Generator) -> list[Position]:
     return doorways
 
 
-def room_cells(size: int) -> NDArray[np.bool_]:
+def room_cells(size: int) -> Bools:
     """Return (size, size) True for the cells of rooms, walls and doorways left out."""
     inside = np.arange(size) % PITCH > 0
     return np.outer(inside, inside)
 
 
-def reachable(
-    free: NDArray[np.bool_], door: Position, agent: Position
-) -> NDArray[np.bool_]:
+def reachable(free: Bools, door: Position, agent: Position) -> Bools:
     """Return (height, width) True for the cells that the agent can reach with this
     doorway closed.
     """
     passable = free.copy()
     passable[door] = False
     parts, _ = label(passable)
-    reached: NDArray[np.bool_] = parts == parts[agent]
+    reached: Bools = parts == parts[agent]
     return reached
 
 

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Doubles, Ints
 from gde.data.cell_map import Position, position
 from gde.data.evidence import Evidence
 from gde.data.json import NONE
-from gde.data.mdp import Floats
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import finished, unmeasured
@@ -93,7 +92,7 @@ def _policies(
     return policies, goals
 
 
-def _turned(to_base: NDArray[np.int64], pair: Position, affine: int) -> Position:
+def _turned(to_base: Ints, pair: Position, affine: int) -> Position:
     """Return a place (affine 1) or a move (affine 0) in the frame of the base grid."""
     row, column = to_base @ np.array([*pair, affine])
     return int(row), int(column)
@@ -108,7 +107,7 @@ def _compared(
     """Compare the grids of one transform with their base grids."""
     bases: list[str] = []
     distances: list[float] = []
-    shift_rows: list[Floats] = []
+    shift_rows: list[Doubles] = []
     for base, of in policies:
         key = (base, NONE)
         if of != kind or key not in policies or goals[base, kind] != goals[key]:
@@ -151,7 +150,7 @@ def _compared(
     yield Measurement(name=P_VALUE, value=p, n=len(bases), where=where)
 
 
-def _frequencies(made: Counter[Position]) -> Floats:
+def _frequencies(made: Counter[Position]) -> Doubles:
     """Return (moves,) the relative frequency of each move."""
     total = made.total()
     return np.array([made[move] / total for move in MOVES.values()])

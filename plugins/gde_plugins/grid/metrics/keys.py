@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from gde.data.arrays import Doubles
 from gde.data.cell_map import Position, position
 from gde.data.evidence import Evidence
 from gde.data.grouping import grouped
-from gde.data.mdp import Floats
 from gde.data.observation import State
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
@@ -130,7 +130,7 @@ def _detours(trajectory: Trajectory, positions: Sequence[Position]) -> Iterator[
     it leads nearer to it.
     """
     place = position(trajectory.world.facts, "place")
-    steps: Floats | None = None
+    steps: Doubles | None = None
     for turn, here, after in zip(
         trajectory.turns, positions, positions[1:], strict=False
     ):

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Bools
 from gde.data.cell_map import Position
 from gde_plugins.grid.grid import Grid
 from gde_plugins.grid.solver.dynamics import around, steps_to
 
-Mask = NDArray[np.bool_]
+Mask = Bools
 UNKNOWN_SYMBOL = "*"
 
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from gde.data.arrays import Bools, Doubles, Indices
 from gde.data.cell_map import Position
 from gde.data.mdp import TabularMDP
 from gde.numerics import tabular
@@ -27,13 +28,13 @@ STEP_REWARD = -1.0
 class FreeCells:
     """The states: free cells in reading order."""
 
-    positions: NDArray[np.intp]
+    positions: Indices
     """(S, 2) row and column of every free cell."""
-    successors: NDArray[np.intp]
+    successors: Indices
     """(S, A) state that each action leads to; a wall leaves the agent where it is."""
 
     @classmethod
-    def of(cls, walls: NDArray[np.bool_]) -> "FreeCells":
+    def of(cls, walls: Bools) -> "FreeCells":
         """Return the states of a (height, width) wall mask with closed border."""
         positions = np.argwhere(~walls)
         here = np.arange(len(positions))
@@ -62,7 +63,7 @@ class FreeCells:
         return int(np.flatnonzero(is_here)[0])
 
 
-def steps_to(walls: NDArray[np.bool_], targets: ArrayLike) -> NDArray[np.float64]:
+def steps_to(walls: Bools, targets: ArrayLike) -> Doubles:
     """Return (height, width) the steps from every cell to the nearest of (K, 2) targets;
     inf in walls and where there is no way.
     """
@@ -74,13 +75,13 @@ def steps_to(walls: NDArray[np.bool_], targets: ArrayLike) -> NDArray[np.float64
     return steps
 
 
-def around(cell: Position) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def around(cell: Position) -> tuple[Indices, Indices]:
     """Return the rows and columns that the moves lead to from a cell."""
     rows, columns = (np.array(cell) + list(MOVES.values())).T
     return rows, columns
 
 
-def as_position(cell: NDArray[np.intp]) -> Position:
+def as_position(cell: Indices) -> Position:
     """Return a (row, column) array as a position."""
     row, column = cell.tolist()
     return row, column
@@ -117,10 +118,10 @@ def tabulate(grid: Grid, actions: tuple[str, ...] = ACTIONS) -> TabularMDP:
 
 
 def shortest_way_model(
-    successors: NDArray[np.intp],
+    successors: Indices,
     start: int,
-    terminal: NDArray[np.bool_],
-    labels: dict[str, NDArray[np.float64]],
+    terminal: Bools,
+    labels: dict[str, Doubles],
     actions: tuple[str, ...] = ACTIONS,
 ) -> TabularMDP:
     """Return the model of a deterministic world in which every step costs 1.
@@ -145,7 +146,7 @@ def shortest_way_model(
     )
 
 
-def _deterministic(successor: NDArray[np.intp]) -> csr_array:
+def _deterministic(successor: Indices) -> csr_array:
     """Return the (S, S) transition matrix with one certain successor a state."""
     n_states = len(successor)
     ones = np.ones(n_states)

@@ -4,7 +4,7 @@ entropy.
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 
 CORRECTIONS = 8
@@ -14,7 +14,7 @@ EXACT = 1e-13
 
 
 def upper_bound(
-    problem: DecisionProblem, nearly: Policies, basis: Floats | None = None
+    problem: DecisionProblem, nearly: Policies, basis: Doubles | None = None
 ) -> float:
     """Return an upper bound of MEG over all utilities of the targets, where decisions
     recall what they need.
@@ -40,7 +40,7 @@ def upper_bound(
 
 
 def _matched(
-    problem: DecisionProblem, policies: Policies, basis: Floats
+    problem: DecisionProblem, policies: Policies, basis: Doubles
 ) -> Policies | None:
     """Return policies close to those given with the expectations of the measured one;
     None where none is found.
@@ -65,8 +65,8 @@ def _matched(
 def _corrected(
     problem: DecisionProblem,
     policies: Policies,
-    missing: Floats,
-    basis: Floats,
+    missing: Doubles,
+    basis: Doubles,
 ) -> Policies:
     """Take the Newton step that is smallest relative to the probabilities and keeps the
     sum of every row.
@@ -97,8 +97,8 @@ def _slopes(
     problem: DecisionProblem,
     policies: Policies,
     name: str,
-    basis: Floats,
-) -> Floats:
+    basis: Doubles,
+) -> Doubles:
     """Return the (*family, K) derivative of the expectations by the probabilities of
     one decision.
     """

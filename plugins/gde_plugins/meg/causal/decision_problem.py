@@ -7,12 +7,12 @@ from math import log, prod
 import numpy as np
 from scipy.special import entr
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.diagram import Diagram
 from gde_plugins.meg.causal.graph import ancestors, d_separated, descendants, ordered
 from gde_plugins.meg.causal.inference import response
 
-Policies = Mapping[str, Floats]
+Policies = Mapping[str, Doubles]
 """By decision: probabilities, shape (*cardinalities of the parents, options)."""
 
 
@@ -140,7 +140,7 @@ class DecisionProblem:
         reached = ancestors(self.diagram.parents, self.targets)
         return tuple(name for name in self.decisions if name in reached)
 
-    def spread(self, table: Floats, names: Sequence[str]) -> Floats:
+    def spread(self, table: Doubles, names: Sequence[str]) -> Doubles:
         """Shape a table over some of the axes so that it broadcasts against a whole
         one.
         """
@@ -150,18 +150,18 @@ class DecisionProblem:
             sizes[place] = self.diagram.cardinalities[name]
         return table.transpose(np.argsort(places)).reshape(sizes)
 
-    def marginal(self, table: Floats, names: Sequence[str]) -> Floats:
+    def marginal(self, table: Doubles, names: Sequence[str]) -> Doubles:
         """Sum a whole table over all axes but these, and order these as given."""
         places = [self.axes.index(name) for name in names]
         others = set(range(table.ndim)) - set(places)
-        summed: Floats = table.sum(axis=tuple(sorted(others)))
+        summed: Doubles = table.sum(axis=tuple(sorted(others)))
 
         # The axes that are left are in the table's order; their ranks put them into
         # that of the names.
         ranks = np.argsort(np.argsort(places))
         return summed.transpose(ranks)
 
-    def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Floats:
+    def distribution(self, policies: Policies, without: Sequence[str] = ()) -> Doubles:
         """Return the whole table of joint probabilities, with the policies in `without`
         left out of the product.
         """
@@ -171,23 +171,23 @@ class DecisionProblem:
                 table = table * self.spread(policy, self.families[name])
         return table
 
-    def outcomes(self, policies: Policies) -> Floats:
+    def outcomes(self, policies: Policies) -> Doubles:
         """Return (n_outcomes,) probabilities of the targets' joint values, the last
         target varying fastest.
         """
         table = self.distribution(policies)
         return self.marginal(table, self.targets).ravel()
 
-    def shaped(self, utility: Floats) -> Floats:
+    def shaped(self, utility: Doubles) -> Doubles:
         """Reshape (n_outcomes,) numbers to an axis for every target."""
         sizes = [self.diagram.cardinalities[name] for name in self.targets]
         return utility.reshape(sizes)
 
-    def on_targets(self, utility: Floats) -> Floats:
+    def on_targets(self, utility: Doubles) -> Doubles:
         """Shape (n_outcomes,) numbers so that they broadcast against a whole table."""
         return self.spread(self.shaped(utility), self.targets)
 
-    def of_targets(self, table: Floats, names: Sequence[str]) -> Floats:
+    def of_targets(self, table: Doubles, names: Sequence[str]) -> Doubles:
         """Return the (n_outcomes,) values of a function of some targets, given as a
         table over these.
         """

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gde.data.mdp import TOLERANCE, Floats
+from gde.data.arrays import Doubles
+from gde.data.mdp import TOLERANCE
 from gde_plugins.meg.causal.graph import ordered
 
 Kind = Literal["chance", "decision", "utility"]
@@ -25,7 +26,7 @@ class Node:
     name: str
     kind: Kind
     parents: tuple[str, ...]
-    table: Floats
+    table: Doubles
     """Conditional probabilities, indexed by the parents' values in their order and then
     by the own value; of a utility numbers, indexed by the parents' values.
     """
@@ -113,7 +114,7 @@ def _probabilistic(
     )
 
 
-def _numbers(what: str, table: ArrayLike, parents: Sequence[str]) -> Floats:
+def _numbers(what: str, table: ArrayLike, parents: Sequence[str]) -> Doubles:
     """Return the table of a node with these parents as an array.
 
     Raises:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem
 from gde_plugins.meg.causal.measurement import DiagramMeg, accuracy, measured
@@ -18,7 +18,7 @@ ends.
 """
 
 
-def fitted(problem: DecisionProblem, basis: Floats) -> DiagramMeg:
+def fitted(problem: DecisionProblem, basis: Doubles) -> DiagramMeg:
     """Measure MEG towards any weighted sum of the columns of `basis` (n_outcomes, K);
     `weights` are those of the best, and the bounds are certified.
 
@@ -27,7 +27,7 @@ def fitted(problem: DecisionProblem, basis: Floats) -> DiagramMeg:
     """
     observed = problem.outcomes(problem.policy) @ basis
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
+    def loss(weights: Doubles) -> tuple[float, Doubles]:
         policies = soft_optimal(problem, basis @ weights)
         excess = problem.outcomes(policies) @ basis - observed
         value = float(weights @ excess) + problem.entropy(policies)
@@ -36,7 +36,7 @@ def fitted(problem: DecisionProblem, basis: Floats) -> DiagramMeg:
     start = np.zeros(basis.shape[1])
     options = {"maxiter": ITERATIONS, "gtol": STEEPEST, "ftol": 0.0}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options)
-    weights: Floats = found.x
+    weights: Doubles = found.x
 
     utility = basis @ weights
     policies = soft_optimal(problem, utility)

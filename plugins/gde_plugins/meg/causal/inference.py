@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.diagram import Diagram
 
 LARGEST = 2**24
@@ -19,10 +19,10 @@ class Factor:
     """A table with a variable for each axis."""
 
     names: tuple[str, ...]
-    table: Floats
+    table: Doubles
 
 
-def response(diagram: Diagram, names: Sequence[str]) -> Floats:
+def response(diagram: Diagram, names: Sequence[str]) -> Doubles:
     """Return P(names || decisions): the product of all tables but the policies, summed
     over every other variable.
 
@@ -47,7 +47,7 @@ def family(diagram: Diagram, name: str) -> Factor:
     return Factor(names, diagram.nodes[name].table)
 
 
-def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Floats:
+def contract(factors: Sequence[Factor], keep: Sequence[str]) -> Doubles:
     """Multiply the factors and sum over every variable that is not in `keep`; axes in
     the order of `keep`.
 
@@ -116,5 +116,5 @@ def _multiply(
 
     # A path through few factors takes longer to find than it saves.
     many = len(factors) > 2
-    table: Floats = np.einsum(*operands, output, optimize=many)
+    table: Doubles = np.einsum(*operands, output, optimize=many)
     return Factor(keep, table)

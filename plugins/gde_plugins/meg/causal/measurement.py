@@ -6,7 +6,7 @@ from math import log
 
 from scipy.special import xlogy
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 from gde_plugins.meg.solvers.result import Meg
 
@@ -24,7 +24,7 @@ class DiagramMeg(Meg):
 
     targets: tuple[str, ...]
     """The variables that the utility depends on, in the order of its axes."""
-    policies: Mapping[str, Floats] = field(repr=False)
+    policies: Mapping[str, Doubles] = field(repr=False)
     """The policies that predict best, by decision; shape (*cardinalities of the
     parents, options).
     """
@@ -46,7 +46,7 @@ def accuracy(problem: DecisionProblem, policies: Policies) -> float:
 
 def measured(
     problem: DecisionProblem,
-    utility: Floats,
+    utility: Doubles,
     beta: float,
     policies: Policies,
     value: float,

@@ -7,7 +7,7 @@ from math import inf, isinf
 import numpy as np
 from scipy.special import entr, softmax
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 
 TIE = 1e-12
@@ -17,7 +17,7 @@ expected absolute utility.
 
 
 def soft_optimal(
-    problem: DecisionProblem, utility: Floats, beta: float = 1.0
+    problem: DecisionProblem, utility: Doubles, beta: float = 1.0
 ) -> Policies:
     """Find the policies that maximise beta * E[utility] + entropy, by one pass of
     backward induction; at +-inf, the entropy among the optimal ones.
@@ -36,9 +36,9 @@ def _reply(
     problem: DecisionProblem,
     policies: Policies,
     name: str,
-    utility: Floats,
+    utility: Doubles,
     beta: float,
-) -> Floats:
+) -> Doubles:
     """Return the best policy of one decision, the others fixed; uniform where the
     decision is never reached.
     """
@@ -66,11 +66,11 @@ def _reply(
 
 
 def _boltzmann(
-    worth: Floats,
-    entropy: Floats,
+    worth: Doubles,
+    entropy: Doubles,
     beta: float,
-    blur: Floats,
-) -> Floats:
+    blur: Doubles,
+) -> Doubles:
     """Return the softmax over the last axis; at +-inf over the best alone, up to the
     `blur` of their values.
     """

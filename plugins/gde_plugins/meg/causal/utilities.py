@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 from scipy.optimize import brentq
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.causal.certificate import upper_bound
 from gde_plugins.meg.causal.decision_problem import DecisionProblem, Policies
 from gde_plugins.meg.causal.diagram import Diagram
@@ -100,7 +100,7 @@ def optimal(diagram: Diagram) -> DiagramMeg:
     return towards_utilities(diagram.follow(policies))
 
 
-def _posed(diagram: Diagram, apart: bool) -> tuple[DecisionProblem, Floats]:
+def _posed(diagram: Diagram, apart: bool) -> tuple[DecisionProblem, Doubles]:
     """Return the decisions of a diagram, and its utilities (n_outcomes, K)."""
     nodes = [diagram.nodes[name] for name in diagram.names("utility")]
     if not nodes:
@@ -113,7 +113,7 @@ def _posed(diagram: Diagram, apart: bool) -> tuple[DecisionProblem, Floats]:
     return problem, np.stack(columns, axis=-1)
 
 
-def _normal(columns: Floats) -> tuple[Floats, Floats]:
+def _normal(columns: Doubles) -> tuple[Doubles, Doubles]:
     """Return (n_outcomes, K) utilities with range one, and their (K,) ranges.
 
     Origin and scale mean nothing (Proposition 3.1), but these keep rounding small,

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
 from gde.data.json import Labels
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.mdp import TabularMDP
 from gde.data.probe import ProbeReport
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory
@@ -168,7 +169,7 @@ def _swapped(turns: _Turns, evidence: Evidence) -> Sample:
     Raises:
         GdeError: the world cannot draw its goal again; the message says why.
     """
-    goals: dict[str, Floats] = {}
+    goals: dict[str, Doubles] = {}
     episodes = []
     for episode, trajectory in zip(turns.true, turns.episodes, strict=True):
         key = str(trajectory.key)
@@ -180,7 +181,7 @@ def _swapped(turns: _Turns, evidence: Evidence) -> Sample:
 
 def _other_goal(
     trajectory: Trajectory, model: TabularMDP, evidence: Evidence
-) -> Floats:
+) -> Doubles:
     """(S,) 1 in the cell of another goal, drawn with its probability."""
     with closing(begun(evidence, trajectory)) as environment:
         goals = goals_of(environment)
@@ -200,13 +201,13 @@ def _other_goal(
     is_goal = other.labels["goal"] > 0
     row, column = [float(other.labels[axis][is_goal][0]) for axis in ("row", "column")]
     is_there = (model.labels["row"] == row) & (model.labels["column"] == column)
-    there: Floats = is_there.astype(np.float64)
+    there: Doubles = is_there.astype(np.float64)
     return there
 
 
 def _goal_probabilities(
     model: TabularMDP, decoded: np.ndarray, trajectory: Trajectory
-) -> Floats:
+) -> Doubles:
     """Return (S,) decoded probabilities of the goal, given that it is in one of the
     states' cells.
     """
@@ -227,5 +228,5 @@ def _goal_probabilities(
     # can.
     if not total > 0:
         return np.full(len(cells), 1 / len(cells))
-    shares: Floats = cells / total
+    shares: Doubles = cells / total
     return shares

@@ -15,15 +15,15 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from gde.data.mdp import Floats
-from gde_plugins.meg.solvers.dynamics import Dynamics, Indices, Utility
+from gde.data.arrays import Doubles, Indices
+from gde_plugins.meg.solvers.dynamics import Dynamics, Utility
 from gde_plugins.meg.solvers.limits import backwards
 from gde_plugins.meg.solvers.softmax import soft_step
 
 LARGEST = 690.0
 """Nats by which values may differ from the middle; floating point ends at exp 709."""
 
-Pull = Callable[[Floats], Floats]
+Pull = Callable[[Doubles], Doubles]
 """From the (A, D) derivative of anything by the values of the actions in D decisions to
 its (S,) derivative by the utility of states. The derivatives by the actions of one
 decision must sum to zero, as those of log-probabilities do.
@@ -53,7 +53,7 @@ class Choices:
         is_certain = bool((n_successors == 1).all())
         self._is_linear = is_certain and dynamics.discount == 1
 
-    def policy(self, utility: Utility, beta: float) -> Floats:
+    def policy(self, utility: Utility, beta: float) -> Doubles:
         """Return (A, D) soft-optimal probabilities; the rationality may be +-inf."""
         if np.isinf(beta):
             signed = utility.scaled(np.sign(beta))
@@ -61,7 +61,7 @@ class Choices:
             return self._gathered(step.policy for step in steps)
         return self.response(utility.scaled(beta))[0]
 
-    def response(self, utility: Utility) -> tuple[Floats, Pull]:
+    def response(self, utility: Utility) -> tuple[Doubles, Pull]:
         """Return the (A, D) policy for a utility in nats, and the way to derivatives."""
         if self._is_linear and len(utility.acting) == 1:
             low = float(utility.acting.min())
@@ -75,7 +75,7 @@ class Choices:
                 return self._linear(utility, (low + high) / 2)
         return self._general(utility)
 
-    def _general(self, utility: Utility) -> tuple[Floats, Pull]:
+    def _general(self, utility: Utility) -> tuple[Doubles, Pull]:
         dynamics = self._dynamics
         values = np.zeros(dynamics.n_states)
         policies = []
@@ -83,7 +83,7 @@ class Choices:
             values, policy = soft_step(dynamics, utility, values)
             policies.append(policy)
 
-        def pull(change: Floats) -> Floats:
+        def pull(change: Doubles) -> Doubles:
             total = np.zeros(dynamics.n_states)
             pulled = np.zeros(dynamics.n_states)
             for policy, (states, decisions) in zip(
@@ -98,7 +98,7 @@ class Choices:
 
         return self._gathered(policies), pull
 
-    def _linear(self, utility: Utility, middle: float) -> tuple[Floats, Pull]:
+    def _linear(self, utility: Utility, middle: float) -> tuple[Doubles, Pull]:
         # Take the middle of all utilities off every time step, which changes no choice
         # and keeps exponentials small.
         dynamics = self._dynamics
@@ -119,7 +119,7 @@ class Choices:
         place = (self._to_go - 1, self._following[:, self._states])
         ahead = desirable[place]
 
-        def pull(change: Floats) -> Floats:
+        def pull(change: Doubles) -> Doubles:
             # The recursion is linear in exp V, so derivatives by V are divided by exp V
             # here and multiplied at the end.
             slopes = np.zeros_like(desirable)
@@ -129,12 +129,12 @@ class Choices:
                 going[ending] = 0.0
                 slopes[to_go] += self._predecessors @ going
             # With nothing to go, no utility changes the value.
-            total: Floats = (desirable * slopes)[1:].sum(axis=0)
+            total: Doubles = (desirable * slopes)[1:].sum(axis=0)
             return total
 
         return ahead / ahead.sum(axis=0), pull
 
-    def _gathered(self, policies: Iterable[Floats]) -> Floats:
+    def _gathered(self, policies: Iterable[Doubles]) -> Doubles:
         """Pick the (A, D) choices from (A, S) policies, from one state to go to all."""
         gathered = np.empty((self._dynamics.n_actions, len(self._states)))
         for policy, (states, decisions) in zip(policies, self._by_time(), strict=True):

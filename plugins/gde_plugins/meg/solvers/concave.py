@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.solvers.dynamics import Utility
 from gde_plugins.meg.solvers.family import Family
 from gde_plugins.meg.solvers.infinite_horizon import Divergent
@@ -63,7 +63,7 @@ flow.
 class Solution(NamedTuple):
     """The best weights found, their accuracy, and an upper bound of the maximum."""
 
-    weights: Floats
+    weights: Doubles
     value: float
     upper: float
 
@@ -112,9 +112,9 @@ def maximise(
 class Point(NamedTuple):
     """The accuracy for some weights."""
 
-    weights: Floats
+    weights: Doubles
     value: float
-    missing: Floats
+    missing: Doubles
     """(K,) gradient: moments of the measured policy less those of the soft-optimal
     one.
     """
@@ -136,7 +136,7 @@ class Problem:
         largest = float(np.abs(self._target).max(initial=0.0))
         self._rounding = ROUNDING * largest
 
-    def at(self, weights: Floats) -> Point | None:
+    def at(self, weights: Doubles) -> Point | None:
         """Evaluate the accuracy; None where the soft value is infinite, hence the
         accuracy -inf.
         """
@@ -168,7 +168,7 @@ class Problem:
             )
         return zero
 
-    def along(self, here: Point, step: Floats) -> Point | None:
+    def along(self, here: Point, step: Doubles) -> Point | None:
         """Return a better point, at the step or on the way back from it; None if there
         is none.
         """
@@ -199,12 +199,12 @@ class Problem:
             slope = shorter * slope
         return None
 
-    def is_far(self, here: Point, step: Floats) -> bool:
+    def is_far(self, here: Point, step: Doubles) -> bool:
         """Return whether a step promises too much for a bound to be close."""
         promise = float(here.missing @ step)
         return promise > NEAR * self._tolerance
 
-    def newton_step(self, here: Point) -> Floats:
+    def newton_step(self, here: Point) -> Doubles:
         """Return the change of weights that closes the difference in moments to first
         order.
 
@@ -215,7 +215,7 @@ class Problem:
         on_actions = self._family.on_actions
         most = max(self._rounding, FORCING * float(np.linalg.norm(here.missing)))
 
-        def enough(step: Floats, left: Floats, products: int) -> bool:
+        def enough(step: Doubles, left: Doubles, products: int) -> bool:
             remaining = np.linalg.norm(left)
             if self.is_far(here, step):
                 has_patience = self._family.where is None or products < PATIENCE
@@ -223,7 +223,7 @@ class Problem:
             lost = 2 * float(np.abs(left) @ np.abs(here.weights + step))
             return lost <= LEFT * self._tolerance or bool(remaining <= self._rounding)
 
-        def curvature(step: Floats) -> Floats:
+        def curvature(step: Doubles) -> Doubles:
             change = here.fit.change(self._direction(step), on_actions)
             return self._family.moments(change)
 
@@ -236,12 +236,12 @@ class Problem:
         )
 
         # Take the bounded step only if it keeps a third of what the whole one promises.
-        careful: Floats = np.clip(step, -BOLD, BOLD)
+        careful: Doubles = np.clip(step, -BOLD, BOLD)
         if self.is_far(here, step) and here.missing @ careful > here.missing @ step / 3:
             return careful
         return step
 
-    def upper(self, here: Point, step: Floats, spare: float) -> float:
+    def upper(self, here: Point, step: Doubles, spare: float) -> float:
         """Return the divergence of a policy with the moments of the measured one: that
         of the tilted flow.
 
@@ -283,7 +283,7 @@ class Problem:
                 bound -= cost * float(negative.sum())
         return bound
 
-    def _precondition(self, fit: Fit) -> Callable[[Floats], Floats]:
+    def _precondition(self, fit: Fit) -> Callable[[Doubles], Doubles]:
         """Return an approximate inverse of the curvature."""
         where = self._family.where
         if where is not None:
@@ -296,7 +296,7 @@ class Problem:
         spread = np.where(spread > self._rounding, spread, least)
         return lambda missing: missing / spread
 
-    def _worth(self, weights: Floats) -> float:
+    def _worth(self, weights: Doubles) -> float:
         """Return the nats by which the value of a state, and its visit, can differ from
         zero in either direction.
         """
@@ -306,12 +306,12 @@ class Problem:
         a_step = utility + log(process.dynamics.n_actions)
         return 2 * process.horizon * a_step + utility
 
-    def _direction(self, step: Floats) -> Utility:
+    def _direction(self, step: Doubles) -> Utility:
         change = self._family.direction(step)
         return self._process.dynamics.utility(change)
 
 
-def _feasible_share(now: Floats, change: Floats, cut: float) -> float:
+def _feasible_share(now: Doubles, change: Doubles, cut: float) -> float:
     """Return how much of a change of (A, S) actions taken leaves none of them below
     zero.
     """
@@ -321,12 +321,12 @@ def _feasible_share(now: Floats, change: Floats, cut: float) -> float:
 
 
 def conjugate_gradients(
-    product: Callable[[Floats], Floats],
-    precondition: Callable[[Floats], Floats],
-    wanted: Floats,
-    enough: Callable[[Floats, Floats, int], bool],
+    product: Callable[[Doubles], Doubles],
+    precondition: Callable[[Doubles], Doubles],
+    wanted: Doubles,
+    enough: Callable[[Doubles, Doubles, int], bool],
     most: int,
-) -> Floats:
+) -> Doubles:
     """Solve A x = b for a symmetric positive semidefinite A, until the residual
     suffices for the purpose.
 

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Bools, Doubles, Indices
+from gde.data.mdp import TabularMDP
 
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+Mask = Bools
 
 
 class Utility(NamedTuple):
@@ -18,11 +17,11 @@ class Utility(NamedTuple):
     read contiguous memory.
     """
 
-    acting: Floats
+    acting: Doubles
     """(A, S) earned by an action in a state, or (1, S) if every action earns the
     same.
     """
-    ending: Floats
+    ending: Doubles
     """(S,) earned in a terminal state; zero elsewhere."""
 
     def scaled(self, factor: float) -> "Utility":
@@ -41,25 +40,25 @@ class Utility(NamedTuple):
 class Occupancy(NamedTuple):
     """Expected discounted counts, at one time step or over a whole episode."""
 
-    taken: Floats
+    taken: Doubles
     """(A, S) how often an action is taken in a state."""
-    visits: Floats
+    visits: Doubles
     """(S,) how often a state is visited; a terminal state counts on arrival alone."""
 
-    def counts(self, on_actions: bool) -> Floats:
+    def counts(self, on_actions: bool) -> Doubles:
         """Return (S, A) actions taken, or (S,) visits: what a reward of that shape is
         earned for.
         """
         return self.taken.T if on_actions else self.visits
 
     @staticmethod
-    def counted(flow: Iterable["Occupancy"], on_actions: bool) -> Floats:
+    def counted(flow: Iterable["Occupancy"], on_actions: bool) -> Doubles:
         """Sum the counts over time.
 
         Raises:
             ValueError: there is no time step.
         """
-        total: Floats | None = None
+        total: Doubles | None = None
         for now in flow:
             counts = now.counts(on_actions)
             if total is None:
@@ -104,19 +103,19 @@ class Transitions:
         self.successors = successors
         self._predecessors = successors.T
 
-    def ahead(self, values: Floats) -> Floats:
+    def ahead(self, values: Doubles) -> Doubles:
         """Return the (A, S) discounted expectations of (M,) values one step ahead."""
         product = self.successors @ values
-        expected: Floats = product.reshape(self.n_actions, self.n_states)
+        expected: Doubles = product.reshape(self.n_actions, self.n_states)
         if self.discount != 1:
             np.multiply(expected, self.discount, out=expected)
         return expected
 
-    def arrivals(self, taken: Floats) -> Floats:
+    def arrivals(self, taken: Doubles) -> Doubles:
         """Return the (M,) discounted probabilities of each next state, given (A, S)
         actions taken.
         """
-        arrived: Floats = self._predecessors @ taken.ravel()
+        arrived: Doubles = self._predecessors @ taken.ravel()
         if self.discount != 1:
             np.multiply(arrived, self.discount, out=arrived)
         return arrived
@@ -143,14 +142,14 @@ class Dynamics(Transitions):
         super().__init__(successors, mdp.n_actions, mdp.discount, ending)
         self.start = mdp.start
 
-    def at_start(self, values: Floats) -> float:
+    def at_start(self, values: Doubles) -> float:
         """Return the expectation of (S,) values in the first state."""
         # Elsewhere a value may be -inf, and zero times that would be NaN.
         begun = self.start > 0
         expected = self.start[begun] @ values[begun]
         return float(expected)
 
-    def utility(self, reward: Floats) -> Utility:
+    def utility(self, reward: Doubles) -> Utility:
         """Read a reward: (S,) is earned in every state visited, (S, A) by acting and
         never in a terminal state.
         """

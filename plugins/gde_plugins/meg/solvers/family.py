@@ -5,10 +5,10 @@ maximisation.
 from copy import copy
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices, Mask, Occupancy
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import TabularMDP
+from gde_plugins.meg.solvers.dynamics import Mask, Occupancy
 
 
 class Table:
@@ -32,15 +32,15 @@ class Table:
         if not on_actions:
             self.where = self._visited
 
-    def utility(self, weights: Floats) -> Floats:
+    def utility(self, weights: Doubles) -> Doubles:
         """Return the utility, (S,) or (S, A)."""
         return self._spread(weights, -np.inf)
 
-    def direction(self, weights: Floats) -> Floats:
+    def direction(self, weights: Doubles) -> Doubles:
         """Return the finite change of the utility for a change of weights."""
         return self._spread(weights, 0.0)
 
-    def moments(self, counts: Floats) -> Floats:
+    def moments(self, counts: Doubles) -> Doubles:
         """Return the (K,) derivative of expected utility by the weights, given (S,)
         visits or (S, A) actions.
         """
@@ -48,7 +48,7 @@ class Table:
 
     squares = moments
 
-    def _spread(self, weights: Floats, elsewhere: float) -> Floats:
+    def _spread(self, weights: Doubles, elsewhere: float) -> Doubles:
         table = np.full(self._visited.shape, elsewhere)
         table[self._visited] = weights
         return table
@@ -64,7 +64,7 @@ class Features:
 
     where: Mask | None = None
 
-    def __init__(self, features: NDArray[np.float64], mdp: TabularMDP) -> None:
+    def __init__(self, features: Doubles, mdp: TabularMDP) -> None:
         *described, n_features = features.shape
         of_states = [mdp.n_states]
         of_actions = [mdp.n_states, mdp.n_actions]
@@ -83,17 +83,17 @@ class Features:
         part._features = self._features[states]
         return part
 
-    def utility(self, weights: Floats) -> Floats:
-        summed: Floats = self._features @ weights
+    def utility(self, weights: Doubles) -> Doubles:
+        summed: Doubles = self._features @ weights
         return summed
 
     direction = utility
 
     # The features come last, so all axes of the counts are summed over.
-    def moments(self, counts: Floats) -> Floats:
+    def moments(self, counts: Doubles) -> Doubles:
         return np.tensordot(counts, self._features, axes=counts.ndim)
 
-    def squares(self, counts: Floats) -> Floats:
+    def squares(self, counts: Doubles) -> Doubles:
         """Return the moments of squared features, about how much the moments vary
         between episodes.
         """

@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.dynamics import Dynamics, Occupancy, Utility
 from gde_plugins.meg.solvers.limits import Limit, backwards, limit
 from gde_plugins.meg.solvers.softmax import SoftStep, soft_step
@@ -137,12 +138,12 @@ class Finite:
             ValueError: it is too large to tabulate.
         """
         shape = self._checked_shape("the policy")
-        table: Floats = np.empty(shape)
+        table: Doubles = np.empty(shape)
         for to_go, policy in enumerate(self.policies(utility, beta), start=1):
             table[-to_go] = policy.T
         return Policy(probabilities=table)
 
-    def policies(self, utility: Utility, beta: float) -> Iterator[Floats]:
+    def policies(self, utility: Utility, beta: float) -> Iterator[Doubles]:
         """Yield the (A, S) soft-optimal policies at rationality `beta`, from the last
         time step to the first.
         """
@@ -187,7 +188,7 @@ class Finite:
             )
         return shape
 
-    def flow(self, policies: Iterable[Floats]) -> Iterator[Occupancy]:
+    def flow(self, policies: Iterable[Doubles]) -> Iterator[Occupancy]:
         """Yield the occupancy at each time, given the (A, S) probabilities of a policy
         at each time.
         """
@@ -216,7 +217,7 @@ class FiniteFit:
 
         # Of the flow only the visits are kept: with the policies they give the rest,
         # and are smaller by a factor A.
-        self._visits: Floats = np.empty((process.horizon, dynamics.n_states))
+        self._visits: Doubles = np.empty((process.horizon, dynamics.n_states))
         for t, now in enumerate(process.flow(policies)):
             self._visits[t] = now.visits
 
@@ -228,7 +229,7 @@ class FiniteFit:
             yield Occupancy(deciding * policy, visits)
 
     @cached_property
-    def deciding(self) -> Floats:
+    def deciding(self) -> Doubles:
         """(A, S) actions taken in a whole episode that have consequences."""
         # The last decision has no consequence.
         last = len(self._policies) - 1
@@ -237,14 +238,14 @@ class FiniteFit:
             total += now.taken
         return total
 
-    def counts(self, on_actions: bool) -> Floats:
+    def counts(self, on_actions: bool) -> Doubles:
         """Return (S,) visits in a whole episode, or (S, A) actions taken."""
         if on_actions:
             return Occupancy.counted(self.flow, on_actions)
-        visits: Floats = self._visits.sum(axis=0)
+        visits: Doubles = self._visits.sum(axis=0)
         return visits
 
-    def change(self, direction: Utility, on_actions: bool) -> Floats:
+    def change(self, direction: Utility, on_actions: bool) -> Doubles:
         """Return the derivative of the counts in a direction of the utility."""
         return Occupancy.counted(self.tangent(direction), on_actions)
 

@@ -17,15 +17,10 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import Policy, TabularMDP
 from gde.numerics.tabular import steps_to
-from gde_plugins.meg.solvers.dynamics import (
-    Dynamics,
-    Indices,
-    Mask,
-    Occupancy,
-    Utility,
-)
+from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Occupancy, Utility
 from gde_plugins.meg.solvers.finite_horizon import Moments
 from gde_plugins.meg.solvers.limits import NO_LIMIT, TIE, Limit, compare
 from gde_plugins.meg.solvers.softmax import soften
@@ -79,7 +74,7 @@ class Stationary:
         self.dynamics = Dynamics(mdp)
         # Policy iteration starts from the last policy, since the next utility is mostly
         # one nearby.
-        self._last: Floats | None = None
+        self._last: Doubles | None = None
         if mdp.discount == 1:
             self._set_aside_endless()
 
@@ -227,9 +222,9 @@ class Best(NamedTuple):
 
     utility: Utility
     """0 for optimal actions, -inf for others."""
-    value: Floats
+    value: Doubles
     """(S,) optimal values; 0 where there is none."""
-    size: Floats
+    size: Doubles
     """(S,) sums of the absolute rewards that make up the optimal values."""
     gap: float
     """By how much the best action that is not optimal falls short, anywhere; inf if all
@@ -242,7 +237,7 @@ class Best(NamedTuple):
 class Evaluation:
     """Values and occupancies of acting by one (A, S) policy for ever."""
 
-    def __init__(self, dynamics: Dynamics, policy: Floats) -> None:
+    def __init__(self, dynamics: Dynamics, policy: Doubles) -> None:
         self._dynamics = dynamics
         self.policy = policy
         step = moves(dynamics, policy)
@@ -260,7 +255,7 @@ class Evaluation:
             options={"SymmetricMode": True},
         )
 
-    def values(self, utility: Utility, surprise: Floats | float = 0.0) -> Floats:
+    def values(self, utility: Utility, surprise: Doubles | float = 0.0) -> Doubles:
         """Return (S,) expected utility to come, less (A, S) `surprise` at each action
         taken; 0 where it is -inf.
         """
@@ -272,12 +267,12 @@ class Evaluation:
 
         earned = np.where(self._dynamics.going, gained.sum(axis=0), utility.ending)
         finite = np.where(np.isfinite(earned), earned, 0.0)
-        solved: Floats = self._factors.solve(finite)
+        solved: Doubles = self._factors.solve(finite)
         if self._may_last:
             solved += self._factors.solve(finite - self._system @ solved)
         return solved
 
-    def soft_values(self, utility: Utility) -> Floats:
+    def soft_values(self, utility: Utility) -> Doubles:
         """Return (S,) expected utility to come, less divergence from uniform choice."""
         surprise = np.zeros_like(self.policy)
         n_actions = self._dynamics.n_actions
@@ -288,9 +283,9 @@ class Evaluation:
         """Return the occupancy of a whole episode."""
         return self.spread(self._dynamics.start)
 
-    def spread(self, arrivals: Floats) -> Occupancy:
+    def spread(self, arrivals: Doubles) -> Occupancy:
         """Return the occupancy that follows (S,) arrivals from elsewhere."""
-        visits: Floats = self._factors.solve(arrivals, trans="T")
+        visits: Doubles = self._factors.solve(arrivals, trans="T")
         if self._may_last:
             left = arrivals - visits @ self._system
             visits += self._factors.solve(left, trans="T")
@@ -310,7 +305,7 @@ class StationaryFit:
     """
 
     def __init__(
-        self, dynamics: Dynamics, utility: Utility, near: Floats | None = None
+        self, dynamics: Dynamics, utility: Utility, near: Doubles | None = None
     ) -> None:
         self._dynamics = dynamics
         allowed = _harmless(dynamics, utility)
@@ -364,13 +359,13 @@ class StationaryFit:
         return dynamics.at_start(mean), dynamics.at_start(variance)
 
     @property
-    def deciding(self) -> Floats:
+    def deciding(self) -> Doubles:
         return self.flow[0].taken
 
-    def counts(self, on_actions: bool) -> Floats:
+    def counts(self, on_actions: bool) -> Doubles:
         return self.flow[0].counts(on_actions)
 
-    def change(self, direction: Utility, on_actions: bool) -> Floats:
+    def change(self, direction: Utility, on_actions: bool) -> Doubles:
         whole = self.tangent(direction)[0]
         return whole.counts(on_actions)
 
@@ -403,7 +398,7 @@ def endless(step: csr_array, goes_on: Mask) -> Mask:
     return np.isinf(steps_to(likely, rest))
 
 
-def moves(dynamics: Dynamics, weights: Floats) -> csr_array:
+def moves(dynamics: Dynamics, weights: Doubles) -> csr_array:
     """Return (S, S) undiscounted transitions, given (A, S) weights of actions; none
     from where nothing is decided.
     """

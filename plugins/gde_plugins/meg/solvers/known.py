@@ -7,7 +7,8 @@ from math import inf, log
 
 import numpy as np
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.limits import TIE
 from gde_plugins.meg.solvers.line_search import Point, climb
 from gde_plugins.meg.solvers.process import observe, process_of
@@ -132,7 +133,7 @@ def _soft_policy(mdp: TabularMDP, beta: float, horizon: int | None) -> Policy:
     return process.tabulate(utility, beta * scale)
 
 
-def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
+def _normal(mdp: TabularMDP) -> tuple[Doubles, float]:
     """Return the reward in the unit that loses least to rounding (Proposition 3.1), and
     that unit.
 
@@ -152,7 +153,7 @@ def _normal(mdp: TabularMDP) -> tuple[Floats, float]:
     return reward / scale, scale
 
 
-def _finest(reward: Floats) -> float:
+def _finest(reward: Doubles) -> float:
     """Return the smallest difference from the median reward that sums must resolve; inf
     if all are equal.
     """
@@ -162,6 +163,6 @@ def _finest(reward: Floats) -> float:
     return float(resolved.min(initial=inf))
 
 
-def _median(reward: Floats) -> float:
+def _median(reward: Doubles) -> float:
     """Return one of the rewards, near most of them, however far away a few are."""
     return float(np.quantile(reward, 0.5, method="higher"))

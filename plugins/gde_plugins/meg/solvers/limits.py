@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask, Transitions, Utility
 from gde_plugins.meg.solvers.softmax import soften
 
@@ -49,13 +49,13 @@ NO_LIMIT = Limit(np.inf, np.inf, np.inf, 0.0)
 class Limits(NamedTuple):
     """The values that one time step of the recursion hands to the step before."""
 
-    best: Floats
+    best: Doubles
     """(S,) hard optimal values."""
-    entropy: Floats
+    entropy: Doubles
     """(S,) causal entropy of the limit policy from here on, less that of uniform
     choice: at most 0.
     """
-    size: Floats
+    size: Doubles
     """(S,) sums of the absolute rewards that make up the optimal values."""
 
     @classmethod
@@ -68,7 +68,7 @@ class LimitStep(NamedTuple):
     """One time step of the recursion."""
 
     limits: Limits
-    policy: Floats
+    policy: Doubles
     """(A, S) probabilities of the limit policy."""
     gap: float
     decided: bool
@@ -121,7 +121,7 @@ def limit_step(transitions: Transitions, utility: Utility, after: Limits) -> Lim
     )
 
 
-def compare(shortfall: Floats, size: Floats) -> tuple[Mask, Mask]:
+def compare(shortfall: Doubles, size: Doubles) -> tuple[Mask, Mask]:
     """Return where values are equal up to rounding, and where they surely differ, given
     the sizes of their terms.
     """

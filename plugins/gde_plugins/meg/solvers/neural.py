@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.solvers.dynamics import Occupancy
 from gde_plugins.meg.solvers.process import Process
 from gde_plugins.meg.solvers.result import Meg
@@ -27,7 +28,7 @@ class Training:
     far as they are known.
     """
 
-    inputs: Floats | None = None
+    inputs: Doubles | None = None
     """(S, F) inputs of the network for each state; None for the model's labels `row`
     and `column`, scaled to [0, 1].
     """
@@ -115,7 +116,7 @@ def train(
     )
 
 
-def _inputs(mdp: TabularMDP, training: Training) -> Floats:
+def _inputs(mdp: TabularMDP, training: Training) -> Doubles:
     """Return the (S, F) inputs that were given, else the places of the states."""
     given = training.inputs
     if given is not None:
@@ -134,5 +135,5 @@ def _inputs(mdp: TabularMDP, training: Training) -> Floats:
         )
     place = np.stack([mdp.labels["column"], mdp.labels["row"]], axis=1)
     largest = place.max(axis=0)
-    inputs: Floats = place / np.maximum(largest, 1)
+    inputs: Doubles = place / np.maximum(largest, 1)
     return inputs

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import LinearOperator, SuperLU, cg, splu
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.solvers.dynamics import Dynamics, Mask
 from gde_plugins.meg.solvers.softmax import soften
 
@@ -43,11 +43,11 @@ START_STEPS = 8
 deadline.
 """
 
-Solve = Callable[[Floats], Floats]
+Solve = Callable[[Doubles], Doubles]
 
 
 def preconditioner(
-    dynamics: Dynamics, where: Mask, taken: Floats, visits: Floats
+    dynamics: Dynamics, where: Mask, taken: Doubles, visits: Doubles
 ) -> Solve:
     """Return a function from a (K,) difference in visits to about the (K,) utilities
     that close it.
@@ -63,7 +63,7 @@ def preconditioner(
     np.divide(taken, visits, where=visits > 0, out=chances)
 
     # (I - P) C^-1 (I - P)', from right to left.
-    def step(missing: Floats) -> Floats:
+    def step(missing: Doubles) -> Doubles:
         whole = np.zeros(dynamics.n_states)
         whole[where] = missing
         left = whole - dynamics.arrivals(chances * whole)
@@ -76,7 +76,7 @@ def preconditioner(
     return step
 
 
-def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
+def _inverse_of_choices(dynamics: Dynamics, taken: Doubles) -> Solve:
     """Solve with C, the covariance between actions of where they lead.
 
     Conjugate gradients are quick where everything is near everything. Where worlds are
@@ -98,7 +98,7 @@ def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
     added = ROUNDING * diagonal + LEAST * largest + nothing
     scale = 1 / np.sqrt(diagonal + added)
 
-    def product(values: Floats) -> Floats:
+    def product(values: Doubles) -> Doubles:
         values = scale * values
         expected = dynamics.ahead(values)
         expected -= (shares * expected).sum(axis=0)
@@ -122,7 +122,7 @@ def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
 
     is_slow = False
 
-    def invert(missing: Floats) -> Floats:
+    def invert(missing: Doubles) -> Doubles:
         nonlocal is_slow
         wanted = scale * missing
         if not is_slow:
@@ -136,7 +136,7 @@ def _inverse_of_choices(dynamics: Dynamics, taken: Floats) -> Solve:
     return invert
 
 
-def _covariance(dynamics: Dynamics, taken: Floats, shares: Floats) -> csr_array:
+def _covariance(dynamics: Dynamics, taken: Doubles, shares: Doubles) -> csr_array:
     """Return C (S, S): summed over decisions, the covariance between actions of the
     next state's probabilities.
     """
@@ -153,7 +153,7 @@ def _covariance(dynamics: Dynamics, taken: Floats, shares: Floats) -> csr_array:
     return csr_array(second - mean.T @ (decided @ mean))
 
 
-def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
+def initial_utility(dynamics: Dynamics, taken: Doubles) -> Doubles:
     """Return (S,) utilities that predict (A, S) actions taken in whole episodes, as if
     there were no horizon.
 
@@ -163,7 +163,7 @@ def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
     """
     decided = taken.sum(axis=0)
 
-    def loss(values: Floats) -> tuple[float, Floats]:
+    def loss(values: Doubles) -> tuple[float, Doubles]:
         quality = dynamics.ahead(values)
         # Now, since the next line overwrites the qualities.
         worth = float((taken * quality).sum())
@@ -179,7 +179,7 @@ def initial_utility(dynamics: Dynamics, taken: Floats) -> Floats:
         method="L-BFGS-B",
         options={"maxiter": START_STEPS, "maxfun": 2 * START_STEPS},
     )
-    values: Floats = found.x
+    values: Doubles = found.x
 
     # An end has no decision after it: its value is its utility.
     following = soften(dynamics.ahead(values)).values

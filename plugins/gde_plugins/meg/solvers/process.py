@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gde.data.arrays import Indices
 from gde.data.mdp import Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices, Occupancy
+from gde_plugins.meg.solvers.dynamics import Occupancy
 from gde_plugins.meg.solvers.finite_horizon import (
     Finite,
     FiniteFit,

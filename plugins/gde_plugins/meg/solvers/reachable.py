@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from gde.data.arrays import Indices
 from gde.data.mdp import Policy, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.solvers.process import check_process
 
 ROUNDING = 1e-9

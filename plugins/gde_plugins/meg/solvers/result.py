@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import copysign, log
 
-from gde.data.mdp import Floats, Policy
+from gde.data.arrays import Doubles
+from gde.data.mdp import Policy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,11 +36,11 @@ class Meg:
     and, for a utility of states alone, before the last step.
     """
     n_actions: int
-    utility: Floats | None = None
+    utility: Doubles | None = None
     """(S,) or (S, A) utility at rationality `beta`; -inf where the policy never goes,
     which the best fit avoids at any price.
     """
-    weights: Floats | None = None
+    weights: Doubles | None = None
     """(K,) fitted weights of the features, where utilities are linear in features."""
     name: str = ""
     """The name of the utility, where several were measured."""

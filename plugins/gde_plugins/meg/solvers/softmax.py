@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles
 from gde_plugins.meg.solvers.dynamics import Transitions, Utility
 
 LEAST = float(np.finfo(np.float64).min)
@@ -15,15 +15,15 @@ LEAST = float(np.finfo(np.float64).min)
 class SoftStep(NamedTuple):
     """State values and action probabilities at one time."""
 
-    values: Floats
+    values: Doubles
     """(S,) soft values."""
-    policy: Floats
+    policy: Doubles
     """(A, S) probabilities; uniform in terminal states and where every action has value
     -inf.
     """
 
 
-def soften(quality: Floats) -> SoftStep:
+def soften(quality: Doubles) -> SoftStep:
     """Compute log-mean-exp over actions and the softmax policy of (A, S) action values,
     which are overwritten.
     """
@@ -51,7 +51,7 @@ def soften(quality: Floats) -> SoftStep:
     return SoftStep(values, policy)
 
 
-def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> SoftStep:
+def soft_step(transitions: Transitions, utility: Utility, values: Doubles) -> SoftStep:
     """Compute one step of the recursion from the (M,) values of the states that
     follow.
     """
@@ -66,7 +66,7 @@ def soft_step(transitions: Transitions, utility: Utility, values: Floats) -> Sof
     return SoftStep(values, policy)
 
 
-def divergence(taken: Floats) -> float:
+def divergence(taken: Doubles) -> float:
     """Return the nats by which (A, S) actions taken depart from uniform choice: sum of
     taken * ln(|A| * policy).
     """

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gde.data.mdp import Floats, Policy, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import Policy, TabularMDP
 from gde_plugins.meg.solvers.concave import maximise
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.solvers.family import Family, Features, Table
 from gde_plugins.meg.solvers.known import known_utility
 from gde_plugins.meg.solvers.neural import Training, train
@@ -34,7 +34,7 @@ ITERATIONS = 100
 def unknown_utility(
     mdp: TabularMDP,
     policy: Policy,
-    utilities: "Literal['states', 'state-actions'] | Floats | Mapping[str, Floats] | Module" = "states",
+    utilities: "Literal['states', 'state-actions'] | Doubles | Mapping[str, Doubles] | Module" = "states",
     horizon: int | None = 30,
     *,
     tolerance: float = TOLERANCE,
@@ -111,7 +111,7 @@ def unknown_utility(
     return train(mdp, whole, occupancy, utilities, training or Training(), meg)
 
 
-def _everywhere(utility: Floats, states: Indices, mdp: TabularMDP) -> Floats:
+def _everywhere(utility: Doubles, states: Indices, mdp: TabularMDP) -> Doubles:
     """Return the utility of these states as one of the whole world: -inf where no
     episode gets.
     """
@@ -121,13 +121,13 @@ def _everywhere(utility: Floats, states: Indices, mdp: TabularMDP) -> Floats:
     return table
 
 
-def _soft_policy(mdp: TabularMDP, utility: Floats, horizon: int | None) -> Policy:
+def _soft_policy(mdp: TabularMDP, utility: Doubles, horizon: int | None) -> Policy:
     process = process_of(mdp, horizon)
     return process.tabulate(process.dynamics.utility(utility), 1.0)
 
 
 def _best_of(
-    mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Floats], horizon: int | None
+    mdp: TabularMDP, policy: Policy, rewards: Mapping[str, Doubles], horizon: int | None
 ) -> Meg:
     """Measure each reward by itself, and return the best with all in its table."""
     if not rewards:

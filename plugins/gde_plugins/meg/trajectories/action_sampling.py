@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gde.data.arrays import Floats, Indices
 from gde.data.observation import Observation
 from gde.data.trajectory import Trajectory
 from gde.parts.environment import Environment, HasSimulator
 from gde.parts.snapshots import Played, Restorable, restorable
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.black_box import Tries
 from gde_plugins.meg.trajectories.episodes import resampling_units
 
@@ -25,7 +25,7 @@ Inputs = Callable[[Environment, Observation], ArrayLike]
 `environment.state().facts`.
 """
 Reseed = Callable[[int], None]
-Vector = NDArray[np.float32]
+Vector = Floats
 
 
 def played(trajectories: Iterable[Trajectory]) -> list[Played]:
@@ -157,7 +157,7 @@ class _Table:
             self.taken.append(self._number(taken))
         return len(moments)
 
-    def arrays(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def arrays(self) -> tuple[Floats, Floats]:
         """Return (D, A, M, F) inputs and (D, A, M) probabilities, zeros for an action
         that is not admissible.
         """

@@ -9,7 +9,8 @@ from math import isinf, log
 
 import numpy as np
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.solvers.choices import Choices
 from gde_plugins.meg.solvers.dynamics import Dynamics
 from gde_plugins.meg.trajectories.episodes import Episode
@@ -64,7 +65,7 @@ class Behaviour:
         """Largest less smallest utility of a state; 1 if all are equal."""
         return float(np.ptp(self.mdp.reward)) or 1.0
 
-    def scores(self, beta: float, reward: Floats | None = None) -> Floats:
+    def scores(self, beta: float, reward: Doubles | None = None) -> Doubles:
         """Return (N,) nats by which the soft-optimal policy predicts each episode
         better than chance does.
 
@@ -84,26 +85,26 @@ class Behaviour:
 
         probabilities = policy[decisions.taken]
         by_decision = above_chance(probabilities, self.n_actions, limit=isinf(beta))
-        nats: Floats = decisions.summed @ by_decision
+        nats: Doubles = decisions.summed @ by_decision
         return nats
 
-    def table(self, betas: Sequence[float] | Floats) -> Floats:
+    def table(self, betas: Sequence[float] | Doubles) -> Doubles:
         """Return (B, N) `scores` at each of B rationalities."""
         table = np.empty((len(betas), self.n_episodes))
         for i, beta in enumerate(betas):
             table[i] = self.scores(float(beta))
         return table
 
-    def scores_of_chance(self, beta: float) -> Floats:
+    def scores_of_chance(self, beta: float) -> Doubles:
         """Return (N,) the expectation of `scores` for uniform choice in the same
         states.
         """
         # The mean over actions, since chance takes each of them equally often.
         by_action = self.by_action(beta)
-        expected: Floats = self.decisions.summed @ by_action.mean(axis=0)
+        expected: Doubles = self.decisions.summed @ by_action.mean(axis=0)
         return expected
 
-    def by_action(self, beta: float) -> Floats:
+    def by_action(self, beta: float) -> Doubles:
         """Return (A, D) nats by which the soft-optimal policy predicts each action in
         each decision better than chance does.
         """
@@ -111,7 +112,7 @@ class Behaviour:
         policy = self.choices.policy(utility, beta)
         return above_chance(policy, self.n_actions, limit=isinf(beta))
 
-    def accuracy(self, reward: Floats, chosen: Floats) -> tuple[float, Floats]:
+    def accuracy(self, reward: Doubles, chosen: Doubles) -> tuple[float, Doubles]:
         """Return the summed nats of the episodes, counted `chosen` (N,) times each, and
         the derivative by reward (S,).
 
@@ -132,7 +133,9 @@ class Behaviour:
         return float(nats), pull(change)
 
 
-def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> Floats:
+def above_chance(
+    probabilities: Doubles, n_actions: int, limit: bool = False
+) -> Doubles:
     """Return log-probabilities of actions less that of uniform choice, in nats.
 
     A probability of 0 has underflowed and counts as the smallest number, unless the
@@ -142,5 +145,5 @@ def above_chance(probabilities: Floats, n_actions: int, limit: bool = False) -> 
         smallest = np.finfo(np.float64).tiny
         probabilities = np.maximum(probabilities, smallest)
     with np.errstate(divide="ignore"):
-        nats: Floats = np.log(probabilities)
+        nats: Doubles = np.log(probabilities)
     return nats + log(n_actions)

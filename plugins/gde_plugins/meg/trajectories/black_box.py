@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles, Indices
 from gde.numerics.stats import Estimate, cluster_mean
-from gde_plugins.meg.solvers.dynamics import Indices, Mask
+from gde_plugins.meg.solvers.dynamics import Mask
 
 FOLDS = 2
 """Parts that the clusters of episodes are cut into."""
@@ -60,7 +60,7 @@ class Tries:
     """(D,) each decision's episode, from 0 to N - 1."""
     clusters: Indices
     """(N,) each episode's unit of resampling, see `resampling_units`."""
-    weights: Floats
+    weights: Doubles
     """(D,) discount ** t."""
     discount: float = 1.0
 
@@ -129,7 +129,7 @@ def lower_bound(tries: Tries, features: Any, rng: np.random.Generator) -> Estima
     return replace(found, value=max(found.value, 0.0), interval=interval)
 
 
-def _chosen(tries: Tries, features: Any, rng: np.random.Generator) -> Floats:
+def _chosen(tries: Tries, features: Any, rng: np.random.Generator) -> Doubles:
     """Return (K,) weights, zero if none predict episodes that they were not fitted to."""
     part = tries.halves(rng)
     problem = _Choice.of(tries, features)
@@ -148,7 +148,7 @@ def _chosen(tries: Tries, features: Any, rng: np.random.Generator) -> Floats:
     return problem.fit(best) if gains[best] > 0 else nothing
 
 
-def _scores(tries: Tries, features: Any, weights: Floats) -> Floats:
+def _scores(tries: Tries, features: Any, weights: Doubles) -> Doubles:
     """Return (N,) nats above chance of each episode."""
     if not len(tries.taken):
         return np.zeros(len(tries.clusters))
@@ -161,7 +161,7 @@ def _scores(tries: Tries, features: Any, weights: Floats) -> Floats:
 class _Choice:
     """D decisions as choices between the features that are expected next."""
 
-    ahead: Floats
+    ahead: Doubles
     """(D, A, K) expected features after each action."""
     admissible: Mask
     """(D, A)"""
@@ -177,20 +177,20 @@ class _Choice:
             tries.discount * expected, np.asarray(tries.chances.any(axis=-1)), tries
         )
 
-    def nats(self, weights: Floats) -> Floats:
+    def nats(self, weights: Doubles) -> Doubles:
         """Return (D,) log-probabilities of the actions taken, above chance among the
         admissible ones.
         """
         places = np.arange(len(self.ahead)), self.tries.taken
-        nats: Floats = self._logs(weights)[places]
+        nats: Doubles = self._logs(weights)[places]
         return nats
 
-    def fit(self, spread: float) -> Floats:
+    def fit(self, spread: float) -> Doubles:
         """Return the (K,) weights of the highest posterior."""
         taken = np.arange(self.ahead.shape[1]) == self.tries.taken[:, None]
         counts = self.tries.weights[:, None]
 
-        def loss(weights: Floats) -> tuple[float, Floats]:
+        def loss(weights: Doubles) -> tuple[float, Doubles]:
             logs = self._logs(weights)
             n_open = self.admissible.sum(axis=1, keepdims=True)
             excess = counts * (np.exp(logs) / n_open - taken)
@@ -201,16 +201,16 @@ class _Choice:
 
         start = np.zeros(self.ahead.shape[-1])
         options = {"maxiter": ITERATIONS}
-        found: Floats = minimize(
+        found: Doubles = minimize(
             loss, start, jac=True, method="L-BFGS-B", options=options
         ).x
         return found
 
-    def _logs(self, weights: Floats) -> Floats:
+    def _logs(self, weights: Doubles) -> Doubles:
         """(D, A) log-probabilities above chance; -inf where not admissible."""
         merits = np.where(self.admissible, self.ahead @ weights, -inf)
         n_open = self.admissible.sum(axis=1, keepdims=True)
-        logs: Floats = (
+        logs: Doubles = (
             merits - logsumexp(merits, axis=1, keepdims=True) + np.log(n_open)
         )
         return logs

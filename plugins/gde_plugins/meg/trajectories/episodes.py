@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gde.data.arrays import Indices
 from gde.data.mdp import TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices
 
 UNUSABLE = -1
 """In place of an action: a decision that named no admissible one."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles, Indices
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
-from gde_plugins.meg.solvers.dynamics import Dynamics, Indices
+from gde_plugins.meg.solvers.dynamics import Dynamics
 from gde_plugins.meg.solvers.limits import backwards
 from gde_plugins.meg.solvers.softmax import divergence
 from gde_plugins.meg.trajectories.behaviour import Behaviour
@@ -60,7 +60,7 @@ class SampledMeg:
     utility; +-inf if only optimal actions (or worst ones) were taken; 1 if the utility
     was fitted.
     """
-    weights: Floats | None
+    weights: Doubles | None
     """(K,) of the features, each scaled to range 1, where the utility was fitted."""
     ceiling: float
     """The most nats an episode that so many decisions can have: ln |A| each, unusable
@@ -158,7 +158,7 @@ def _too_little(sample: Sample, pursuit: Pursuit | Linear) -> str:
 def _given_utility(
     behaviour: Behaviour,
     clusters: Indices,
-    ceilings: Floats,
+    ceilings: Doubles,
     rng: np.random.Generator,
     signed: bool,
 ) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _fitted_utility(
     behaviour: Behaviour,
     utilities: Linear,
     clusters: Indices,
-    ceilings: Floats,
+    ceilings: Doubles,
     rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Return the numbers of a `SampledMeg` for a class of utilities."""

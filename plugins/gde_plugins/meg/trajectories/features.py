@@ -6,8 +6,8 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Doubles
 from gde.data.observation import Observation
 from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasMDP, HasOptimum
@@ -34,7 +34,7 @@ def described(environment: Environment, shown: Observation) -> tuple[Inputs, Any
     return _numbers, make_pipeline(StandardScaler(), both)
 
 
-def _numbers(_: Environment, shown: Observation) -> NDArray[np.float64]:
+def _numbers(_: Environment, shown: Observation) -> Doubles:
     return np.ravel(shown.raw)
 
 
@@ -59,8 +59,8 @@ def _words() -> Inputs:
 
     hashing = HashingVectorizer(n_features=WORDS, norm=None, alternate_sign=False)
 
-    def count(_: Environment, shown: Observation) -> NDArray[np.float64]:
-        counts: NDArray[np.float64] = hashing.transform([shown.text]).toarray()[0]
+    def count(_: Environment, shown: Observation) -> Doubles:
+        counts: Doubles = hashing.transform([shown.text]).toarray()[0]
         return counts
 
     return count

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from gde.data.mdp import Floats, TabularMDP
-from gde_plugins.meg.solvers.dynamics import Indices
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 from gde_plugins.meg.trajectories.utilities import standing_still
 
@@ -56,7 +56,7 @@ class Linear:
                 )
         return standing_still(mdp, np.zeros(mdp.n_states))
 
-    def values(self, mdp: TabularMDP) -> Floats:
+    def values(self, mdp: TabularMDP) -> Doubles:
         """Return (K, S) the features, each scaled to run from 0 to 1 over all
         states.
         """
@@ -66,7 +66,7 @@ class Linear:
 
         # A feature that is the same everywhere stays zero.
         unit = np.where(span > 0, span, 1.0)
-        scaled: Floats = (rows - low) / unit
+        scaled: Doubles = (rows - low) / unit
         return scaled
 
 
@@ -75,15 +75,15 @@ class LinearFit:
     """The accuracy of weights on behaviour."""
 
     behaviour: Behaviour
-    features: Floats
+    features: Doubles
     """(K, S) in the joined worlds."""
 
-    def scores(self, weights: Floats) -> Floats:
+    def scores(self, weights: Doubles) -> Doubles:
         """Return (N,) nats above chance of each episode."""
         reward = weights @ self.features
         return self.behaviour.scores(1.0, reward)
 
-    def accuracy(self, weights: Floats, chosen: Floats) -> tuple[float, Floats]:
+    def accuracy(self, weights: Doubles, chosen: Doubles) -> tuple[float, Doubles]:
         """Return the summed nats of the episodes, counted `chosen` (N,) times each, and
         their gradient (K,).
         """
@@ -91,12 +91,12 @@ class LinearFit:
         nats, by_state = self.behaviour.accuracy(reward, chosen)
         return nats, self.features @ by_state
 
-    def fit(self, chosen: Floats, start: Floats) -> Floats:
+    def fit(self, chosen: Doubles, start: Doubles) -> Doubles:
         """Return (K,) weights that predict best, with episodes counted `chosen` (N,)
         times each, given the prior.
         """
 
-        def loss(weights: Floats) -> tuple[float, Floats]:
+        def loss(weights: Doubles) -> tuple[float, Doubles]:
             nats, slope = self.accuracy(weights, chosen)
             # The gradient of the prior's |weights|^2 / (2 PRIOR_SPREAD^2).
             penalty = weights / PRIOR_SPREAD**2
@@ -110,12 +110,12 @@ class LinearFit:
             method="L-BFGS-B",
             options={"ftol": PRECISION},
         )
-        weights: Floats = found.x
+        weights: Doubles = found.x
         return weights
 
     def cross_fitted(
-        self, clusters: Indices, start: Floats, folds: int, rng: np.random.Generator
-    ) -> Floats:
+        self, clusters: Indices, start: Doubles, folds: int, rng: np.random.Generator
+    ) -> Doubles:
         """Return (N,) nats of each episode by weights fitted without its fold; folds
         are of whole clusters (N,).
         """

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from gde.data.mdp import Floats
+from gde.data.arrays import Doubles, Indices
 from gde.numerics.stats import (
     CONFIDENCE,
     MINIMUM_CLUSTERS,
@@ -23,7 +23,7 @@ from gde.numerics.stats import (
     Interval,
     expanded_bca,
 )
-from gde_plugins.meg.solvers.dynamics import Indices, Mask
+from gde_plugins.meg.solvers.dynamics import Mask
 from gde_plugins.meg.trajectories.behaviour import Behaviour
 
 MAGNITUDES = np.geomspace(1e-3, 1e2, 31)
@@ -52,19 +52,19 @@ one and still be the best.
 class Profile:
     """The accuracy of every rationality on each of G clusters."""
 
-    betas: Floats
+    betas: Doubles
     """(B,) the best rationality of all first, then the grid: 0, ..., +-inf, and a finer
     one around the best.
     """
     n_grid: int
     """Points of the grid, which is even in the logarithm."""
-    accuracy: Floats
+    accuracy: Doubles
     """(G, B) nats above chance, summed over the episodes of a cluster; 0 where
     `impossible`.
     """
     impossible: Mask
     """(G, B) whether the policy rules out what was done."""
-    chance: Floats
+    chance: Doubles
     """(B,) nats above chance of uniform choice in the same states; -inf where the
     policy rules some of it out.
     """
@@ -126,7 +126,7 @@ class Profile:
         """Nats of all episodes at the best rationality."""
         return float(self.accuracy[:, 0].sum())
 
-    def cross_fitted(self) -> Floats:
+    def cross_fitted(self) -> Doubles:
         """Return (G,) nats of each cluster, predicted from the others by their
         posterior of the rationality.
 
@@ -138,11 +138,11 @@ class Profile:
 
         # The posterior is not normalised, so its own sum is taken off.
         joint = logsumexp(posterior + own, axis=1)
-        others: Floats = logsumexp(posterior, axis=1)
-        nats: Floats = joint - others
+        others: Doubles = logsumexp(posterior, axis=1)
+        nats: Doubles = joint - others
         return nats
 
-    def _log_prior(self) -> Floats:
+    def _log_prior(self) -> Doubles:
         """Return (B,) a prior uniform in the log magnitude, alike on both sides; 0 and
         +-inf weigh one step each. Points between those of the grid weigh nothing.
         """
@@ -151,7 +151,7 @@ class Profile:
         return prior
 
     def intervals(
-        self, rng: np.random.Generator, *per: Floats
+        self, rng: np.random.Generator, *per: Doubles
     ) -> list[Interval | None]:
         """Return 95 % intervals of the signed accuracy over the sum of each of `per`
         (G,), e.g. numbers of episodes.
@@ -178,7 +178,7 @@ class Profile:
         return intervals
 
     def _interval(
-        self, totals: Floats, divisors: Floats, per: Floats
+        self, totals: Doubles, divisors: Doubles, per: Doubles
     ) -> Interval | None:
         """Compute an interval from the (R, B) totals of R resamples and their (R,)
         divisors.
@@ -214,7 +214,7 @@ class Profile:
             return low, max(high, -least)
         return low, high
 
-    def _roots(self, totals: Floats, per: Floats) -> Floats:
+    def _roots(self, totals: Doubles, per: Doubles) -> Doubles:
         """Return (R,) roots of the largest of (R, B) totals over (R,) `per`, with the
         sign of their rationality.
         """
@@ -225,10 +225,10 @@ class Profile:
         # A resample may consist of clusters without a decision.
         nothing = np.zeros_like(most)
         ratio = np.divide(most, per, where=per > 0, out=nothing)
-        roots: Floats = sign * np.sqrt(ratio)
+        roots: Doubles = sign * np.sqrt(ratio)
         return roots
 
-    def _least(self, per: Floats) -> float:
+    def _least(self, per: Doubles) -> float:
         """Return a lower bound where only optimal actions were seen, so that resampling
         sees no other.
 
@@ -242,31 +242,31 @@ class Profile:
         bound = float(totals.max() / per.sum())
         return max(0.0, bound)
 
-    def _of_all(self) -> Floats:
+    def _of_all(self) -> Doubles:
         """Return (B,) nats of all episodes."""
         ruled_out = self.impossible.any(axis=0)
         total = self.accuracy.sum(axis=0)
         return np.where(ruled_out, -inf, total)
 
-    def _without_one(self) -> Floats:
+    def _without_one(self) -> Doubles:
         """Return (G, B) nats of all clusters but one."""
         by_others = self.impossible.sum(axis=0) - self.impossible
         total = self.accuracy.sum(axis=0)
         return np.where(by_others > 0, -inf, total - self.accuracy)
 
-    def _totals(self, counts: Floats) -> Floats:
+    def _totals(self, counts: Doubles) -> Doubles:
         """Return (R, B) nats for (R, G) counts of the clusters."""
         ruled_out = counts @ self.impossible > 0
         return np.where(ruled_out, -inf, counts @ self.accuracy)
 
 
-def best_rationality(behaviour: Behaviour) -> tuple[float, Floats]:
+def best_rationality(behaviour: Behaviour) -> tuple[float, Doubles]:
     """Return the best rationality and the scores (N,) at it."""
     span = behaviour.span
     return _refine(behaviour, *_scan(behaviour, MAGNITUDES / span))
 
 
-def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
+def _scan(behaviour: Behaviour, magnitudes: Doubles) -> tuple[Doubles, Doubles]:
     """Return (B,) the grid 0, ..., +-inf and (B, N) the scores on it."""
     table = {0.0: behaviour.scores(0.0)}
     for sign in (1.0, -1.0):
@@ -280,7 +280,7 @@ def _scan(behaviour: Behaviour, magnitudes: Floats) -> tuple[Floats, Floats]:
     return betas, scores
 
 
-def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
+def _scan_side(behaviour: Behaviour, betas: Doubles) -> dict[float, Doubles]:
     """Return scores (N,) by rationality: over all `betas`, and beyond an end as long as
     that is the best.
     """
@@ -307,7 +307,9 @@ def _scan_side(behaviour: Behaviour, betas: Floats) -> dict[float, Floats]:
     return table
 
 
-def _refine(behaviour: Behaviour, grid: Floats, table: Floats) -> tuple[float, Floats]:
+def _refine(
+    behaviour: Behaviour, grid: Doubles, table: Doubles
+) -> tuple[float, Doubles]:
     """Return the best rationality and the scores (N,) at it; 0 or +-inf where nothing
     finite is better.
     """

@@ -10,9 +10,9 @@ from typing import overload
 import numpy as np
 from scipy.sparse import block_diag, coo_array, csr_array
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles, Indices
+from gde.data.mdp import TabularMDP
 from gde.numerics.tabular import steps_to, union
-from gde_plugins.meg.solvers.dynamics import Indices
 from gde_plugins.meg.trajectories.episodes import (
     UNUSABLE,
     Episode,
@@ -122,7 +122,7 @@ class Sample(Sequence[Episode]):
         return np.array(lengths, dtype=np.intp)
 
     @cached_property
-    def n_decisions(self) -> Floats:
+    def n_decisions(self) -> Doubles:
         """(N,) number of decisions of each episode, unusable ones included, weighed by
         the discount.
         """
@@ -178,12 +178,12 @@ class Sample(Sequence[Episode]):
         return turns - np.repeat(firsts, self.lengths)
 
     @cached_property
-    def _weights(self) -> Floats:
+    def _weights(self) -> Doubles:
         """The discount**t of each turn of all episodes."""
         discounts = [episode.mdp.discount for episode in self]
         by_episode = np.array(discounts, dtype=np.float64)
         by_turn = by_episode[self._episode_of_turns]
-        weights: Floats = by_turn**self._times
+        weights: Doubles = by_turn**self._times
         return weights
 
 
@@ -199,11 +199,11 @@ def planning_horizon(world: TabularMDP) -> int:
     return LENGTHS * int(farthest) + 1
 
 
-def steps_from_start(world: TabularMDP) -> Floats:
+def steps_from_start(world: TabularMDP) -> Doubles:
     """Return the (S,) fewest steps in which each state may be reached."""
     # Steps to the nearest start on the reversed graph are steps from there.
     reversed_graph = union(world).T.tocsr()
-    steps: Floats = steps_to(reversed_graph, np.flatnonzero(world.start))
+    steps: Doubles = steps_to(reversed_graph, np.flatnonzero(world.start))
     return steps
 
 

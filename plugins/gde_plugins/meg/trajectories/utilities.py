@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from gde.data.mdp import Floats, TabularMDP
+from gde.data.arrays import Doubles
+from gde.data.mdp import TabularMDP
 from gde_plugins.meg.trajectories.episodes import shared_labels
 
 Pursuit = Callable[[TabularMDP], TabularMDP]
@@ -44,7 +45,7 @@ class Feature:
         return standing_still(mdp, mdp.labels[self.name])
 
 
-def standing_still(mdp: TabularMDP, reward: Floats) -> TabularMDP:
+def standing_still(mdp: TabularMDP, reward: Doubles) -> TabularMDP:
     """Return the world with terminal states that last, and earn, up to the horizon,
     whatever is done in them.
     """

@@ -15,8 +15,8 @@ from itertools import repeat
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Doubles
 from gde.data.goals import Goals
 from gde.data.observation import Observation
 from gde.errors import GdeError
@@ -24,7 +24,6 @@ from gde.numerics.tabular import solve
 from gde.parts.environment import Environment, HasGoals, HasMDP, HasOptimum
 from gde.parts.snapshots import restorable
 
-Floats = NDArray[np.float64]
 Options = tuple[str, ...]
 """Admissible actions."""
 Choose = Callable[[Options, Sequence[Sequence[str]]], str | None]
@@ -37,11 +36,11 @@ answer without an action.
 class Scored:
     """The decisions of an episode, up to where a first counterfactual goal is reached."""
 
-    chances: Floats
+    chances: Doubles
     """(G,) probability of each goal, given all else of the world."""
     present: int
     """Index of the goal that the episode had."""
-    scores: Floats
+    scores: Doubles
     """(G,) sum of the scores of the decisions towards each goal."""
     attainable: float
     """Excess that an optimal agent would have in the same states."""
@@ -51,7 +50,7 @@ class Scored:
     """Decisions that could be scored, those without an action included."""
     usable: int = 1
     """Decisions with an action."""
-    by_reach: Floats = field(default_factory=lambda: np.zeros((2, 2)))
+    by_reach: Doubles = field(default_factory=lambda: np.zeros((2, 2)))
     """(2, 2) score towards the present goal, and that of an optimal agent: of all
     decisions but those where an action reaches the goal, and of these.
     """
@@ -128,7 +127,7 @@ class Pursuits:
             yield _alternative(self._environments[number], name)
 
     @property
-    def chances(self) -> Floats:
+    def chances(self) -> Doubles:
         """(G,) probability of each goal."""
         return np.array([*self.goals.probabilities.values()])
 
@@ -213,7 +212,7 @@ class Pursuits:
 
 def _worth(
     worlds: Sequence["Alternative"], options: Options
-) -> tuple[Floats, list[Sequence[str]]]:
+) -> tuple[Doubles, list[Sequence[str]]]:
     """Return (G, A) what each action is worth towards each goal, and the optimal ones.
 
     Where the optimum towards some goal is not known, nothing is worth anything.

@@ -38,8 +38,9 @@ from math import prod
 import numpy as np
 from scipy.stats import t as student
 
+from gde.data.arrays import Doubles
 from gde.numerics.stats import CONFIDENCE, MINIMUM_CLUSTERS, Estimate
-from gde_plugins.meg.verdict.pursuits import Floats, Scored
+from gde_plugins.meg.verdict.pursuits import Scored
 
 LEVEL = 0.05
 DRAWS = 9999
@@ -105,7 +106,7 @@ class Randomisation:
     def p_value(self, rng: np.random.Generator, draws: int = DRAWS) -> float:
         """The p value of the hypothesis that the agent is goal-blind; two-sided."""
         observed = 0.0
-        redrawn: Floats = np.zeros(draws)
+        redrawn: Doubles = np.zeros(draws)
         for each in self.clusters:
             observed += float(each.scores[each.present])
             goals = rng.choice(len(each.chances), size=draws, p=each.chances)
@@ -128,7 +129,7 @@ class Randomisation:
         return ratio(excess, attainable)
 
 
-def ratio(excess: Floats, attainable: Floats) -> Estimate:
+def ratio(excess: Doubles, attainable: Doubles) -> Estimate:
     """The ratio of two sums over (N,) clusters, with Student's interval.
 
     The error is the jackknife's: each cluster's residual is divided by its leverage's

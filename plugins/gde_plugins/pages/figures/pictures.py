@@ -13,8 +13,8 @@ from math import atan2, degrees
 
 import numpy as np
 from markupsafe import escape
-from numpy.typing import NDArray
 
+from gde.data.arrays import Floats, Ints
 from gde.data.cell_map import COLORS, PAD, CellMap, Position, Thing, decoded_classes
 
 SHADES = 4
@@ -106,7 +106,7 @@ def true_picture(
     return _svg(shown.height, shown.width, label, parts)
 
 
-def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
+def decoded_picture(probabilities: Floats, shown: CellMap) -> str:
     """Draw the likeliest class of each cell and the likeliest places of things.
 
     Rings mark the true places.
@@ -148,7 +148,7 @@ def decoded_picture(probabilities: NDArray[np.float32], shown: CellMap) -> str:
 
 
 def decoded_places(
-    probabilities: NDArray[np.float32],
+    probabilities: Floats,
     shown: CellMap,
 ) -> list[tuple[Thing, Position]]:
     """Find the likeliest place of each thing that is the only one of its kind.
@@ -173,7 +173,7 @@ def legend(
     shown: CellMap,
     optimal: Sequence[Position],
     taken: Position | None,
-    probabilities: NDArray[np.float32] | None,
+    probabilities: Floats | None,
 ) -> Keys:
     """Explain what the two pictures of a turn show, in the order of the map's kinds.
 
@@ -265,7 +265,7 @@ def _visible_things(shown: CellMap) -> list[Thing]:
     return list(first.values())
 
 
-def _coloured(shown: CellMap) -> NDArray[np.int64]:
+def _coloured(shown: CellMap) -> Ints:
     """(height, width) index into the map's kinds and, after them, `COLORS`."""
     codes = shown.codes.copy()
     ground = shown.kinds.index(GROUND) if GROUND in shown.kinds else 0
@@ -287,8 +287,8 @@ def _svg(height: int, width: int, label: str, parts: Iterable[str]) -> str:
 
 
 def _cells(
-    codes: NDArray[np.int64],
-    shades: NDArray[np.int64],
+    codes: Ints,
+    shades: Ints,
     tones: Sequence[str],
 ) -> list[str]:
     """Draw all cells, those of one class and shade as one path.

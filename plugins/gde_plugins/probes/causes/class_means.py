@@ -1,8 +1,8 @@
 """The difference of class means: how activations differ between places of a thing."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gde.data.arrays import Ints
 from gde.data.cell_map import Position
 from gde_plugins.probes.causes.interventions import Direction
 
@@ -11,7 +11,7 @@ FEWEST = 5
 
 
 def difference_of_means(
-    among: Direction, places: NDArray[np.int64], here: Position, there: Position
+    among: Direction, places: Ints, here: Position, there: Position
 ) -> Direction | None:
     """Return the mean activations with a thing at one place minus those at another.
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import (
     ActivationRecord,
@@ -16,6 +15,7 @@ from gde.data.activations import (
     InterventionKind,
     TokenSequence,
 )
+from gde.data.arrays import Floats
 from gde.data.completion import Completion
 from gde.data.place import RESIDUAL
 from gde.errors import GdeError
@@ -23,7 +23,7 @@ from gde.parts.language_model import WhiteBox
 from gde_plugins.probes.arrays import Doubles
 from gde_plugins.probes.fitting.places import PlaceWeights, incidence
 
-Direction = NDArray[np.float32]
+Direction = Floats
 
 ROUNDING = float(np.sqrt(np.finfo(np.float32).eps))
 """Singular values below this share of the largest are rounding errors of a float32 fit.

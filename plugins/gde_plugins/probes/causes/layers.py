@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import CaptureRequest
+from gde.data.arrays import Floats, Ints
 from gde.data.cell_map import CellMap
 from gde.data.completion import Completion
 from gde.data.place import RESIDUAL
@@ -30,9 +30,9 @@ class Layer:
     readout: CogmapReadout
     weights: PlaceWeights
     """Parameters of the read-out: linear in the activations, place by place."""
-    among: NDArray[np.float32]
+    among: Floats
     """(N, tokens, width) activations of many prompts of the training worlds."""
-    places: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    places: Mapping[str, Ints] = field(default_factory=dict)
     """Maps a thing to its (N, 2) places in these prompts."""
 
     @property

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import CosineAnnealingLR
 
+from gde.data.arrays import Doubles, Floats, Indices, Ints
 from gde_plugins.probes.config import ProbeConfig
 from gde_plugins.probes.fitting.design import Design
 from gde_plugins.probes.fitting.gradients import Batch, loss_and_gradients
@@ -47,9 +48,9 @@ class Examples:
     """(N, D) activations."""
     shape: tuple[int, ...]
     """Shape of the grid; () for one label per turn."""
-    targets: NDArray[np.int64] | NDArray[np.float32]
+    targets: Ints | Floats
     """(N, cells) class indices, or numbers for a regression."""
-    weights: NDArray[np.float64]
+    weights: Doubles
     """(N, cells) weight of each cell in the loss, positive, of mean 1."""
 
 
@@ -116,7 +117,7 @@ def train(
 
 def examples_of(
     inputs: NDArray[Any],
-    codes: NDArray[np.int64],
+    codes: Ints,
     shape: tuple[int, ...],
     n_classes: int,
 ) -> Examples:
@@ -127,7 +128,7 @@ def examples_of(
     return Examples(inputs=inputs, shape=shape, targets=codes, weights=weights)
 
 
-def class_weights(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+def class_weights(codes: Ints, n_classes: int) -> Doubles:
     """Return weights of mean 1 that give each class the same total; shape of `codes`."""
     counts = np.bincount(codes.ravel(), minlength=n_classes)
     weights = codes.size / n_classes / counts
@@ -163,10 +164,10 @@ def descent(
 
 
 def sample_cells(
-    weights: NDArray[np.float64],
+    weights: Doubles,
     n_cells: int,
     rng: np.random.Generator,
-) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[Indices, Doubles]:
     """Priority sampling (Duffield et al. 2007): heavy cells nearly always, light ones
     now and then.
 

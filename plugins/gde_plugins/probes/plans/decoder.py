@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from gde.data.arrays import Floats, Ints
 
 
 class PlanDecoder(nn.Module):
@@ -67,7 +68,7 @@ class PlanDecoder(nn.Module):
         return logits
 
     @torch.no_grad()
-    def probabilities(self, tokens: NDArray[np.float32]) -> NDArray[np.float32]:
+    def probabilities(self, tokens: Floats) -> Floats:
         """(N, H, C) probabilities."""
         self.eval()
         device = self.mean.device
@@ -82,8 +83,8 @@ class PlanDecoder(nn.Module):
 
 def fit_decoder(
     decoder: PlanDecoder,
-    tokens: NDArray[np.float32],
-    plans: NDArray[np.int64],
+    tokens: Floats,
+    plans: Ints,
     *,
     epochs: int,
     batch: int,
