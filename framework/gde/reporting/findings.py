@@ -285,7 +285,14 @@ def beside(
 
     def distance(control: tuple[Fit, Measurement]) -> float:
         _, number = control
-        return _distance(measure.better, ours, number)
+        # The weakness of a control: the smaller, the stronger. Without a better
+        # direction, its distance from our number.
+        value = number.value or 0.0
+        if measure.better == "less":
+            return value
+        if measure.better == "more":
+            return -value
+        return abs(value - (ours.value or 0.0))
 
     fit, rival = min(measured, key=distance)
     return Beside(
@@ -320,16 +327,3 @@ def among_baselines(ours: Measurement, measure: Measure, result: Result) -> Besi
         rival=rival,
         bounds=tuple(bounds),
     )
-
-
-def _distance(better: Better, ours: Measurement, rival: Measurement) -> float:
-    """The weakness of a control: the smaller, the stronger.
-
-    Without a better direction, its distance from our number.
-    """
-    value = rival.value or 0.0
-    if better == "less":
-        return value
-    if better == "more":
-        return -value
-    return abs(value - (ours.value or 0.0))

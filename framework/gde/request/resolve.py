@@ -2,7 +2,6 @@
 
 import copyreg
 import re
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -140,26 +139,21 @@ def _check_labels(kind: Kind, chosen: tuple[Chosen, ...]) -> None:
         seen.add(label)
 
 
-def _for_episodes(plan: Plan, judges: Collection[str]) -> Plan:
-    """The plan for another process, without objects that no episode needs."""
-    several: dict[str, Any] = {}
-    for kind in SEVERAL:
-        kept = []
-        for choice in getattr(plan, kind.field):
-            is_judge = kind.name == "reward_model" and choice.label in judges
-            if choice.part is None or is_judge:
-                kept.append(choice)
-        several[kind.field] = tuple(kept)
-    return replace(plan, **several)
-
-
 def _reduced(ready: Ready) -> tuple[Any, ...]:
     """For another process, which loads the same plugins and resolves the same plan.
 
     Of the caller's own parts, only those that episodes need are pickled.
     """
     plugins = ready.catalogue.plugins
-    plan = _for_episodes(ready.plan, ready.judges)
+    several: dict[str, Any] = {}
+    for kind in SEVERAL:
+        kept = []
+        for choice in getattr(ready.plan, kind.field):
+            is_judge = kind.name == "reward_model" and choice.label in ready.judges
+            if choice.part is None or is_judge:
+                kept.append(choice)
+        several[kind.field] = tuple(kept)
+    plan = replace(ready.plan, **several)
     how = replace(
         ready.how,
         # An empty configuration of its own, for the common one cannot be pickled.

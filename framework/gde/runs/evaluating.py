@@ -140,7 +140,11 @@ def resume(
     if plan is not None:
         begun = plan_hash(folder.recorded().begun)
         given = prepare(plan, catalogue, how)
-        _check_same(path, begun, given)
+        got = plan_hash(given.plan)
+        if got != begun:
+            raise GdeError(
+                f"{path}: wanted the plan that the run began with ({begun}), got another ({got})"
+            )
         # The plan may say where its models are served; the folder does not.
         how = given.how
     ready = prepare(recorded, catalogue, how)
@@ -148,14 +152,6 @@ def resume(
     check_trusted(folder.path)
     trust_new(folder.path, (folder.path / PLAN).read_bytes(), ready.how)
     return _beside_loops(lambda stop: _resume(ready, folder, watch, stop, retry_failed))
-
-
-def _check_same(path: Path | str, known: str, given: Ready) -> None:
-    got = plan_hash(given.plan)
-    if got != known:
-        raise GdeError(
-            f"{path}: wanted the plan that the run began with ({known}), got another ({got})"
-        )
 
 
 def _evaluate(

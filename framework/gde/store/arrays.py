@@ -63,28 +63,21 @@ def read_arrays(path: Path) -> dict[str, Floats]:
     try:
         # It checks what the header says.
         library.safe_open(path, framework="numpy")
-        return _mapped(path)
+        # Safetensors itself would give NumPy copies.
+        content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
+        begin = 8 + int(content[:8].view("<u8")[0])
+        header = json.loads(content[8:begin].tobytes())
+        header.pop("__metadata__", None)
+        arrays = {}
+        for name, each in header.items():
+            start, end = each["data_offsets"]
+            stored = content[begin + start : begin + end]
+            arrays[name] = _typed(stored, each["dtype"]).reshape(each["shape"])
+        return arrays
     except (OSError, ValueError, library.SafetensorError) as error:
         raise RunFolderError(
             f"{path}: {str(error).splitlines()[0]}; {ADVICE}"
         ) from error
-
-
-def _mapped(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a well-formed file.
-
-    Safetensors itself gives NumPy copies of them.
-    """
-    content = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
-    begin = 8 + int(content[:8].view("<u8")[0])
-    header = json.loads(content[8:begin].tobytes())
-    header.pop("__metadata__", None)
-    arrays = {}
-    for name, each in header.items():
-        start, end = each["data_offsets"]
-        stored = content[begin + start : begin + end]
-        arrays[name] = _typed(stored, each["dtype"]).reshape(each["shape"])
-    return arrays
 
 
 def _typed(stored: NDArray[np.uint8], kind: str) -> NDArray[Any]:

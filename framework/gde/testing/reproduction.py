@@ -54,7 +54,16 @@ def _check_outcome(reproduction: Reproduction, runs: Mapping[str, Run]) -> None:
         "figures must leave out what the runs do not have",
     )
     for figure in figures:
-        _check_figure(figure)
+        promise(
+            isinstance(figure, Figure), f"figures must give Figures, got {figure!r}"
+        )
+        promise(
+            figure.title and figure.caption, "a figure must have a title and a caption"
+        )
+        promise(
+            "data" in figure.spec or "datasets" in figure.spec,
+            f"{figure.title}: the specification must hold its data",
+        )
 
 
 def _check_plans(whole: Mapping[str, Plan], part: Mapping[str, Plan]) -> None:
@@ -87,12 +96,3 @@ def _check_comparison(comparison: Comparison) -> None:
     )
     for each in (comparison.ours, *comparison.others.values()):
         check_measurements([each])
-
-
-def _check_figure(figure: Figure) -> None:
-    promise(isinstance(figure, Figure), f"figures must give Figures, got {figure!r}")
-    promise(figure.title and figure.caption, "a figure must have a title and a caption")
-    promise(
-        "data" in figure.spec or "datasets" in figure.spec,
-        f"{figure.title}: the specification must hold its data",
-    )

@@ -150,7 +150,11 @@ class GymnasiumWorld:
         first: int = self.environment.action_space.start  # type: ignore[attr-defined]
         step = self.environment.step(int(first) + self.actions.index(action))
         observation, reward, terminated, truncated, info = step
-        reward = self._reward(reward)
+        if not isinstance(reward, Real | np.number):
+            raise ValueError(
+                f"{self.name}: reward: wanted a number, got {shown(reward)}"
+            )
+        reward = float(reward)
         self._taken.append(action)
         self._over = terminated or truncated
         self._shown = self._observe(observation, info)
@@ -191,13 +195,6 @@ class GymnasiumWorld:
             actions=names or self.actions,
             raw=observation,
         )
-
-    def _reward(self, reward: Any) -> float:
-        if not isinstance(reward, Real | np.number):
-            raise ValueError(
-                f"{self.name}: reward: wanted a number, got {shown(reward)}"
-            )
-        return float(reward)
 
     def _identify(self) -> str:
         own = getattr(self.environment.unwrapped, "hash", None)

@@ -27,7 +27,12 @@ def converted(file: Path) -> Path:
         unfinished = Path(tempfile.mkdtemp(dir=folder.parent, prefix="unfinished-"))
         try:
             _convert(file, unfinished)
-            _publish(unfinished, folder)
+            # Move a new folder into place, unless another process has made the same.
+            try:
+                unfinished.replace(folder)
+            except OSError:
+                if not folder.exists():
+                    raise
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
     return folder
@@ -57,12 +62,3 @@ def _convert(file: Path, folder: Path) -> None:
         raise GdeError(
             f"hf:{file}: wanted a GGUF file of a causal language model, got {error!r}"
         ) from error
-
-
-def _publish(unfinished: Path, folder: Path) -> None:
-    """Move a new folder into place, unless another process has made the same."""
-    try:
-        unfinished.replace(folder)
-    except OSError:
-        if not folder.exists():
-            raise

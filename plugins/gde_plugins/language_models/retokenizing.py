@@ -32,7 +32,11 @@ class Retokenizing:
         Raises:
             CannotReplay: they are not those that the server read and wrote.
         """
-        self._check_ids(completion)
+        largest = max((*completion.prompt_tokens, *completion.tokens), default=0)
+        if largest >= self.vocabulary:
+            raise CannotReplay(
+                f"token {largest} is none of the {self.vocabulary:,} of the weights"
+            )
         prompt = self._prompt(completion)
         tokens = self._tokens(completion, prompt)
         reading = self.channels.read(prompt, tokens)
@@ -42,13 +46,6 @@ class Retokenizing:
             tokens=tokens,
             positions=reading.positions,
         )
-
-    def _check_ids(self, completion: Completion) -> None:
-        largest = max((*completion.prompt_tokens, *completion.tokens), default=0)
-        if largest >= self.vocabulary:
-            raise CannotReplay(
-                f"token {largest} is none of the {self.vocabulary:,} of the weights"
-            )
 
     def _prompt(self, completion: Completion) -> tuple[int, ...]:
         if not completion.prompt_tokens:

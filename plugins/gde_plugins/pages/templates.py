@@ -34,7 +34,16 @@ def rendered(
         values: what the template shows.
     """
     style = source("style.css")
-    policy = _content_policy(style, script, reach)
+    # The Content-Security-Policy of a page: its style and script, by their hashes.
+    rules = [
+        "default-src 'none'",
+        "base-uri 'none'",
+        f"form-action {reach}",
+        f"connect-src {reach}",
+        f"style-src {_hash(style)}",
+        f"script-src {_hash(script)}",
+    ]
+    policy = "; ".join(rules)
     return template(name, package).render(
         style=style, script=script, policy=policy, **values
     )
@@ -59,19 +68,6 @@ def _templates(package: str) -> Environment:
 def source(name: str, package: str = HERE) -> str:
     """The text of a style sheet or a script in a package, by default in this one."""
     return files(package).joinpath(name).read_text(encoding="utf-8")
-
-
-def _content_policy(style: str, script: str, reach: str) -> str:
-    """The Content-Security-Policy of a page: its style and script, by their hashes."""
-    rules = [
-        "default-src 'none'",
-        "base-uri 'none'",
-        f"form-action {reach}",
-        f"connect-src {reach}",
-        f"style-src {_hash(style)}",
-        f"script-src {_hash(script)}",
-    ]
-    return "; ".join(rules)
 
 
 def _hash(text: str) -> str:

@@ -61,7 +61,9 @@ class ReactReward(React):
         gains = await self._gains(here, found, effort)
         if self._config.choose == "model":
             return await self._decide(observation, effort, advice=_assessment(gains))
-        best = _largest(gains)
+        # The first of equals: the model named the best one first.
+        judged = {action: gain for action, gain in gains if gain is not None}
+        best = max(judged, key=judged.__getitem__)
         self._conversation.remember(
             observation, f"Thought: It promises most.\nAction: {best}"
         )
@@ -98,12 +100,3 @@ def _assessment(gains: Gains) -> str:
         shown = "unknown" if gain is None else f"{gain:+.3f}"
         lines.append(f"- {action}: {shown}")
     return "\n".join(lines)
-
-
-def _largest(gains: Gains) -> str:
-    """Return the action of the largest gain, the first of equals.
-
-    The model named the best one first.
-    """
-    judged = {action: gain for action, gain in gains if gain is not None}
-    return max(judged, key=judged.__getitem__)

@@ -226,14 +226,6 @@ class GoalWords:
             got = transcript.objective
             reason = f"wanted an objective with words in it, got {got!r}"
             return Rewards(failure=reason)
-        values = self._shares(wanted, transcript)
-        if self.times == "clock":
-            values = values * np.arange(1, len(values) + 1)
-        if self.times == "unrepeated":
-            values = values * _since_repeated(transcript)
-        return Rewards(values=values)
-
-    def _shares(self, wanted: frozenset[str], transcript: Transcript) -> Doubles:
         shares: list[float] = []
         named: set[str] = set()
         n_mentions = 0
@@ -243,7 +235,12 @@ class GoalWords:
             n_mentions += len(mentioned)
             n = n_mentions if self.cumulative else len(named)
             shares.append(n / len(wanted))
-        return np.array(shares)
+        values = np.array(shares)
+        if self.times == "clock":
+            values = values * np.arange(1, len(values) + 1)
+        if self.times == "unrepeated":
+            values = values * _since_repeated(transcript)
+        return Rewards(values=values)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -270,19 +270,16 @@ class Maker:
             order = generator(seed, "rewardbench", name).permutation(n_worlds).tolist()
             if self.purpose == "train":
                 order.reverse()
-            turn, n_turns = self._turn(index)
+            # A task's place among those with the same settings of the environment,
+            # whose list of worlds is theirs alone, and their number.
+            settings = self.domain.variant(index, self.asked)
+            n_tasks = max(self.n_tasks, self.domain.pairs)
+            alike = [
+                self.domain.variant(each, self.asked) == settings
+                for each in range(n_tasks)
+            ]
+            turn, n_turns = sum(alike[:index]), sum(alike)
             yield from order[turn::n_turns][:REPLACEMENTS]
         else:
             for attempt in range(REPLACEMENTS):
                 yield derive(seed, "rewardbench", name, self.purpose, index, attempt)
-
-    def _turn(self, index: int) -> tuple[int, int]:
-        """A task's place among those with the same settings of the environment, whose
-        list of worlds is theirs alone, and their number.
-        """
-        settings = self.domain.variant(index, self.asked)
-        n_tasks = max(self.n_tasks, self.domain.pairs)
-        alike = [
-            self.domain.variant(each, self.asked) == settings for each in range(n_tasks)
-        ]
-        return sum(alike[:index]), sum(alike)

@@ -76,7 +76,11 @@ def tracked(plan: Plan, result: Result, folder: Path) -> Tracked:
     tags = {"status": result.status, "plan": result.plan_hash}
     for one in result.measurements:
         if _is_told(one, result.meanings):
-            name = _name(one)
+            # The name with all labels: each control of a probe has a verdict of its
+            # own.
+            name = ".".join(
+                [one.name, *(f"{key}-{value}" for key, value in one.where.items())]
+            )
             numbers |= dict(_numbers(name, one))
             if one.verdict is not None:
                 tags[name] = one.verdict.outcome
@@ -101,11 +105,6 @@ def _is_told(one: Measurement, meanings: Measures) -> bool:
     """Whether it is a headline, or a number of the whole run with a verdict."""
     is_headline = not one.where and meanings[one.name].headline
     return is_headline or one.verdict is not None
-
-
-def _name(one: Measurement) -> str:
-    """The name with all labels: each control of a probe has a verdict of its own."""
-    return ".".join([one.name, *(f"{key}-{value}" for key, value in one.where.items())])
 
 
 def _numbers(name: str, one: Measurement) -> Iterator[tuple[str, float]]:

@@ -64,7 +64,14 @@ def perturb(
     if kind == "close_path":
         return Perturbed(grid=_with_closed_path(grid, rng))
 
-    elsewhere = _elsewhere(grid, rng)
+    # A random reachable cell other than those of agent and goal.
+    is_option = np.isfinite(steps_to(grid.walls, [grid.agent]))
+    is_option[grid.agent] = False
+    is_option[grid.goal] = False
+    options = np.argwhere(is_option)
+    if not len(options):
+        raise NotPossible("no other cell can be reached")
+    elsewhere = as_position(rng.choice(options))
     if kind == "move_goal":
         return Perturbed(grid=replace(grid, goal=elsewhere))
     return Perturbed(grid=grid, distractor=elsewhere)
@@ -118,17 +125,6 @@ def _with_closed_path(grid: Grid, rng: np.random.Generator) -> Grid:
     if not options:
         raise NotPossible("every cell between agent and goal is needed to reach it")
     return options[int(rng.choice(len(options)))]
-
-
-def _elsewhere(grid: Grid, rng: np.random.Generator) -> Position:
-    """Return a random reachable cell other than those of agent and goal."""
-    is_option = np.isfinite(steps_to(grid.walls, [grid.agent]))
-    is_option[grid.agent] = False
-    is_option[grid.goal] = False
-    options = np.argwhere(is_option)
-    if not len(options):
-        raise NotPossible("no other cell can be reached")
-    return as_position(rng.choice(options))
 
 
 DISTRACTOR_SYMBOL = "C"

@@ -178,21 +178,19 @@ def keys(evidence: Evidence) -> Sequence[Measurement]:
     if not any(map(in_key_world, evidence.trajectories)):
         return ()
     episodes = [KeyEpisode.of(one) for one in finished(evidence).where(in_key_world)]
-    measured = _accuracy(evidence, episodes)
+    behind_doors = [episode for episode in episodes if episode.has_door]
+    reason = _why_none(episodes, behind_doors, NO_DOOR) or _uncertified(
+        evidence, behind_door
+    )
+    measured = [
+        _phase_accuracy(evidence, phase, behind_doors, reason) for phase in PHASES
+    ]
     measured += _pickup(evidence, episodes)
     measured += _attraction(evidence, episodes)
     # A condition of artefacts holds no counterfactuals.
     if not evidence.part:
         measured += _jaccard(evidence, episodes)
     return measured
-
-
-def _accuracy(evidence: Evidence, episodes: Sequence[KeyEpisode]) -> list[Measurement]:
-    behind_doors = [episode for episode in episodes if episode.has_door]
-    reason = _why_none(episodes, behind_doors, NO_DOOR) or _uncertified(
-        evidence, behind_door
-    )
-    return [_phase_accuracy(evidence, phase, behind_doors, reason) for phase in PHASES]
 
 
 def _phase_accuracy(

@@ -84,7 +84,14 @@ class CliffWorldEnvironment:
                 f"the episode is over after {self._time} steps: call reset(seed)"
             )
         reward = float(self._map.reward[self._cell])
-        self._cell = self._successor(action)
+        if self._seed is None:
+            raise GdeError("the cliff world has no episode yet: call reset(seed) first")
+        matrix = self._map.transition[ACTIONS.index(action)]
+        following = matrix[[self._cell]]
+        # A generator for each time, so that a restored snapshot meets the same wind
+        # again.
+        rng = generator(self._seed, "wind", self._time)
+        self._cell = int(rng.choice(following.indices, p=following.data))
         self._time += 1
         observation = self._observe()
 
@@ -132,16 +139,6 @@ class CliffWorldEnvironment:
 
     def close(self) -> None:
         """Do nothing: the environment holds no resources."""
-
-    def _successor(self, action: str) -> int:
-        if self._seed is None:
-            raise GdeError("the cliff world has no episode yet: call reset(seed) first")
-        matrix = self._map.transition[ACTIONS.index(action)]
-        following = matrix[[self._cell]]
-        # A generator for each time, so that a restored snapshot meets the same wind
-        # again.
-        rng = generator(self._seed, "wind", self._time)
-        return int(rng.choice(following.indices, p=following.data))
 
     @cached_property
     def _rows(self) -> tuple[str, ...]:

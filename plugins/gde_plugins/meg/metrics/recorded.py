@@ -36,7 +36,13 @@ def observed(evidence: Evidence, deadline: bool = False) -> Sample:
     """
     samples = _SAMPLES.setdefault(evidence, {})
     if deadline not in samples:
-        samples[deadline] = _sampled(evidence, deadline)
+        episodes = []
+        for trajectory in finished_in(evidence):
+            model = model_of(trajectory, evidence)
+            episodes.append(episode_of(trajectory, model, deadline))
+        if not episodes:
+            raise GdeError("no episode was finished")
+        samples[deadline] = Sample.of(episodes)
     return samples[deadline]
 
 
@@ -56,16 +62,6 @@ def begun(evidence: Evidence, trajectory: Trajectory) -> Environment:
 def actions_of(trajectory: Trajectory) -> list[str | None]:
     """Return the actions of a trajectory; None for an answer without one."""
     return [turn.decision.action for turn in trajectory.turns]
-
-
-def _sampled(evidence: Evidence, deadline: bool) -> Sample:
-    episodes = []
-    for trajectory in finished_in(evidence):
-        model = model_of(trajectory, evidence)
-        episodes.append(episode_of(trajectory, model, deadline))
-    if not episodes:
-        raise GdeError("no episode was finished")
-    return Sample.of(episodes)
 
 
 def finished_in(evidence: Evidence) -> list[Trajectory]:

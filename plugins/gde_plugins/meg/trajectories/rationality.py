@@ -170,7 +170,9 @@ class Profile:
         evenly = np.full(n_clusters, 1 / n_clusters)
         drawn = rng.multinomial(n_clusters, evenly, size=RESAMPLES)
         counts = drawn.astype(np.float64)
-        totals = self._totals(counts)
+        # (R, B) nats for (R, G) counts of the clusters.
+        ruled_out = counts @ self.impossible > 0
+        totals = np.where(ruled_out, -inf, counts @ self.accuracy)
 
         intervals: list[Interval | None] = []
         for each in per:
@@ -253,11 +255,6 @@ class Profile:
         by_others = self.impossible.sum(axis=0) - self.impossible
         total = self.accuracy.sum(axis=0)
         return np.where(by_others > 0, -inf, total - self.accuracy)
-
-    def _totals(self, counts: Doubles) -> Doubles:
-        """Return (R, B) nats for (R, G) counts of the clusters."""
-        ruled_out = counts @ self.impossible > 0
-        return np.where(ruled_out, -inf, counts @ self.accuracy)
 
 
 def best_rationality(behaviour: Behaviour) -> tuple[float, Doubles]:

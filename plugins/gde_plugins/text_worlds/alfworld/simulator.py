@@ -46,7 +46,9 @@ class AlfworldSimulator:
         if "file" in game:
             file = Path(game["file"])
         else:
-            file = self._made(game)
+            from gde_plugins.text_worlds.alfworld.generation import made_game
+
+            file = made_game(self._folder, game)
         if file != self._file:
             # After a failure no file is loaded.
             self._file = None
@@ -86,11 +88,6 @@ class AlfworldSimulator:
 
     def close(self) -> None:
         """Do nothing: nothing runs outside of this process."""
-
-    def _made(self, game: Mapping[str, Any]) -> Path:
-        from gde_plugins.text_worlds.alfworld.generation import made_game
-
-        return made_game(self._folder, game)
 
     def _load(self, file: Path) -> None:
         try:
