@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from gde.data.arrays import Doubles
 from gde.data.observation import OBJECTIVE, Observation
 from gde.data.trajectory import Decision, Trajectory
 from gde.data.transcript import Transcript
-from gde.numerics.stats import Floats
 from gde.testing.samples import sample_evidence
 from gde_plugins.reward_baselines.models import Shuffled
 
 
-def rewards(trajectory: Trajectory, seed: int = 0) -> Floats:
+def rewards(trajectory: Trajectory, seed: int = 0) -> Doubles:
     return asyncio.run(Shuffled(seed).rewards(Transcript.of(trajectory))).values
 
 
