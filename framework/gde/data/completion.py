@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from annotated_types import Ge
+from gde.data.ranges import Index
 
 from gde.data.place import HEAD, RESIDUAL, head_of
 from gde.errors import GdeError
@@ -22,7 +22,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 """`tool` answers the calls in the assistant's message before it (`gde.data.tool_call`)."""
 Effort = Literal["low", "medium", "high"]
 Finish = Literal["stop", "length", "refusal"]
-History = Annotated[int, Ge(0)] | Literal["all"]
+History = Index | Literal["all"]
 """Number of earlier turns in a prompt."""
 Span = tuple[int, int]
 _ENCODER = json.JSONEncoder(sort_keys=True)

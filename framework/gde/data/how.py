@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from annotated_types import Gt, Predicate
 
 from gde.data.json import Json
-from gde.data.plan import Count, PartField, PartsField, checked_fields
+from gde.data.plan import PartField, PartsField, checked_fields
+from gde.data.ranges import Count
 
 Positive = Annotated[float, Gt(0), Predicate(isfinite)]
 

@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar
-
-from annotated_types import Ge
+from typing import Any, TypeVar
 
 from gde.data.json import Json
+from gde.data.ranges import Count, Index
 from gde.errors import ConfigError
 from gde.offers import Offer
 
 T = TypeVar("T")
-Count = Annotated[int, Ge(1)]
 NOTHING: Mapping[str, Json] = MappingProxyType({})
 OBJECT = "python:"
 """The prefix in the names of parts that are the caller's own objects."""
@@ -193,7 +191,7 @@ class Plan:
     """Whether each world is played again with its goal moved: with another of the goals
     that its generator could have drawn.
     """
-    seed: Annotated[int, Ge(0)] = 0
+    seed: Index = 0
     initialisations: Count | None = None
     """Random initialisations of the model, to each of which the probes' control
     `untrained` is fitted. Fewer than 5 give no verdict. None for 19; for 5 of a model of

@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval, MinLen
+from annotated_types import MinLen
 
 from gde.data.completion import Effort
+from gde.data.ranges import Count, Index, PositiveShare, Share, Temperature
 from gde.offers import FilePath, ModelName
 from gde_plugins.babyai.worlds.levels import Level, Release
 
 Format = Literal["structured", "narrative", "json"]
-Seeds = tuple[Annotated[int, Ge(0)], ...]
+Seeds = tuple[Index, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +50,9 @@ class BabyAIConfig(WorldConfig):
     """
     view: Literal["full", "partial"] = "full"
     """Described cells: all, or the 7 x 7 cells ahead that minigrid shows."""
-    horizon: Annotated[int, Ge(0)] = 0
+    horizon: Index = 0
     """Maximum number of turns of an episode; 0: the level's own limit."""
-    search: Annotated[int, Ge(0)] = 15
+    search: Index = 15
     """Maximum number of states that the search for optimal actions expands, per turn of
     the episode in the mean. Where it does not suffice, the optimum has certified
     bounds. 0: no search.
@@ -88,7 +89,7 @@ class PlanConfig(QuestionConfig):
 class OmniBotConfig:
     """The handicap of the bot."""
 
-    noise: Annotated[float, Interval(ge=0, le=1)] = 0.0
+    noise: Share = 0.0
     """Probability of a random action instead of the bot's own, in each turn."""
 
 
@@ -104,13 +105,13 @@ class PrompterConfig:
     """
     actions: Literal["text", "json"] = "text"
     """Form of an answer: as the question asks, or that as a text in a JSON object."""
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 1.0
+    temperature: Temperature = 1.0
     """Sampling temperature; 0 takes the likeliest token."""
-    top_p: Annotated[float, Interval(gt=0, le=1)] = 1.0
+    top_p: PositiveShare = 1.0
     """Nucleus sampling: probability mass of the sampled tokens."""
     effort: Effort | None = None
     """Reasoning effort to ask for; none is sent by default, as in the released clients."""
-    max_tokens: Annotated[int, Ge(1)] = 8192
+    max_tokens: Count = 8192
     """Maximum number of tokens of a completion, reasoning included."""
 
 

@@ -1,9 +1,9 @@
 """Settings of the reference agents."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
-from annotated_types import Interval
+from gde.data.ranges import Share
 
 Ties = Literal["random", "first"]
 
@@ -22,7 +22,7 @@ class OptimalConfig:
 class NoisyConfig:
     """Settings of the noisy agent."""
 
-    p: Annotated[float, Interval(ge=0, le=1)] = 0.1
+    p: Share = 0.1
     """Probability of a slip: an action that is uniformly random over all admissible
     ones, optimal ones included.
     """

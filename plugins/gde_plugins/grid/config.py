@@ -5,9 +5,10 @@ import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from gde.data.json import NONE, Labels
+from gde.data.ranges import Count, Index, Share
 from gde.offers import FilePath, Readable, WeightsName
 
 
@@ -68,17 +69,17 @@ class GridConfig:
 
     size: Annotated[int, Interval(ge=5, le=101)] = 7
     """Rows and columns, outer wall included; odd."""
-    density: Annotated[float, Interval(ge=0, le=1)] = 0.5
+    density: Share = 0.5
     """Share of the inner walls kept from a perfect maze: 1 is the maze, 0 an open room."""
-    min_distance: Annotated[int, Ge(1)] | None = None
+    min_distance: Count | None = None
     """Minimum length of the shortest path from agent to goal; none: no bound."""
-    max_distance: Annotated[int, Ge(1)] | None = None
+    max_distance: Count | None = None
     """Maximum length of the shortest path from agent to goal; none: no bound."""
     horizon_factor: Annotated[float, Interval(ge=1, le=1000)] = 1.5
     """Allowed turns as a multiple of the shortest path, rounded up (Arghal et al. 2026,
     section 4).
     """
-    horizon: Annotated[int, Ge(1)] | None = None
+    horizon: Count | None = None
     """Most turns of an episode, e.g. 1 to ask for first turns alone; none: no other
     limit.
     """
@@ -99,7 +100,7 @@ class GridConfig:
     """Symbols of agent A, goal G, wall # or free cell _, e.g. A=@/G=X; none:
     unchanged.
     """
-    view_radius: Annotated[int, Ge(1)] | None = None
+    view_radius: Count | None = None
     """Radius of the visible square, in cells; the rest is fog (3 in Arghal et al. 2026,
     appendix A). none: the whole grid.
     """
@@ -113,7 +114,7 @@ class GridConfig:
     """Perturbation within the episode: the agent is put back to its start, a cell on
     its path becomes a wall, the goal moves, or an irrelevant coin appears.
     """
-    perturbation_turn: Annotated[int, Ge(0)] = 3
+    perturbation_turn: Index = 3
     """Number of actions before the perturbation; 0: before the first observation."""
 
     def __post_init__(self) -> None:

@@ -7,15 +7,15 @@ from functools import cached_property
 from hashlib import sha256
 from itertools import compress
 from numbers import Real
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
-from annotated_types import Ge, Interval
 from gymnasium import spaces
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, Outcome, State, Task, World
+from gde.data.ranges import Count, PositiveShare
 from gde.errors import GdeError
 from gde.foreign import shown
 from gde.numerics.tabular import Solution, solve
@@ -60,9 +60,9 @@ class GymnasiumConfig:
     within the limit of turns (survival), or undefined (none). none given:
     rewarded_end, with a remark where that is a guess.
     """
-    horizon: Annotated[int, Ge(1)] | None = None
+    horizon: Count | None = None
     """Turns allowed; none for the environment's own limit, 100 where it has none."""
-    discount: Annotated[float, Interval(gt=0, le=1)] = 0.99
+    discount: PositiveShare = 0.99
     """The discount of future rewards, where a table of transitions gives the optimum.
     Below 1, the shorter of two ways to the same reward is better.
     """

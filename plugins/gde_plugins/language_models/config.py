@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Gt
 from pydantic import AnyHttpUrl, JsonValue, StringConstraints, ValidationError
 
 from gde.data.how import How
+from gde.data.ranges import Count, Index, PositiveShare, Temperature
 from gde.errors import ConfigError
 from gde.offers import FilePath
 from gde_plugins.language_models.nano import DEFAULT, Training
 
 Dtype = Literal["auto", "float32", "bfloat16", "float16", "float64"]
-BatchSize = Annotated[int, Ge(1), How]
+BatchSize = Annotated[Count, How]
 Price = Annotated[float, Ge(0)]
 FREE = (0.0, 0.0)
 GGUF = ".gguf"
@@ -120,13 +121,13 @@ class OpenAIConfig:
     """
     effort: str = "auto"
     """Reasoning effort to send, in the server's words; auto is what the part asks for."""
-    temperature: Annotated[float, Interval(ge=0, le=2)] | None = None
+    temperature: Temperature | None = None
     """Sampling temperature; none for what the part asks for."""
-    top_p: Annotated[float, Interval(gt=0, le=1)] | None = None
+    top_p: PositiveShare | None = None
     """Nucleus sampling, likewise."""
-    max_tokens: Annotated[int, Ge(1)] | None = None
+    max_tokens: Count | None = None
     """Maximum number of tokens of an answer, likewise."""
-    context: Annotated[int, Ge(1)] | None = None
+    context: Count | None = None
     """Tokens of prompt and answer together that the server takes; answers get the rest,
     with two bytes of the prompt counted as one token. None for no limit.
     """
@@ -150,13 +151,13 @@ class OpenAIConfig:
     """Prices of a million tokens of prompts and of answers, reasoning included."""
     timeout: Annotated[float, Gt(0), How] = 600.0
     """Time limit of one answer in seconds, without the pauses that the server requests."""
-    max_bytes: Annotated[int, Ge(1), How] = 8_000_000
+    max_bytes: Annotated[Count, How] = 8_000_000
     """Maximum size of an answer in bytes."""
     longest_wait: Annotated[float, Ge(0), How] = 3600.0
     """Longest pause in seconds that the server may request (Retry-After) without
     stopping the run.
     """
-    retries: Annotated[int, Ge(0), How] = 5
+    retries: Annotated[Index, How] = 5
     """Maximum number of retries, with growing pauses, after a lost connection or status
     408, 409, 429 or 5xx. A 429 does not count while the server answers other requests.
     """

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
+
+from gde.data.ranges import Count, Index, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,11 +16,11 @@ class CliffWorldConfig:
     """Columns."""
     height: Annotated[int, Interval(ge=1, le=100)] = 4
     """Rows."""
-    goal_length: Annotated[int, Ge(1)] = 1
+    goal_length: Count = 1
     """Goal cells along the top row, and along the last column; the corner counts in
     both.
     """
-    wind: Annotated[float, Interval(ge=0, le=1)] = 0.3
+    wind: Share = 0.3
     """Probability that a move ends one row further up."""
     horizon: Annotated[int, Interval(ge=1, le=1000)] = 30
     """Steps of an episode; the printed values of MacDermott et al. (2024) fit 30."""
@@ -37,11 +39,11 @@ class CliffWorldConfig:
 class CliffWorldStudyConfig:
     """How the networks of the study are fitted; everything else is exact."""
 
-    starts: Annotated[int, Ge(1)] = 5
+    starts: Count = 5
     """Number of networks fitted to each policy; their mean is compared with the
     published mean of several runs.
     """
-    steps: Annotated[int, Ge(1)] = 1000
+    steps: Count = 1000
     """Gradient steps of each; the default of the algorithm that MacDermott et al.
     (2024) adapted.
     """
@@ -51,7 +53,7 @@ class CliffWorldStudyConfig:
 class VerdictConfig:
     """The simulation of the test's power."""
 
-    runs: Annotated[int, Ge(0)] = 8
+    runs: Index = 8
     """Simulated runs of a walker that is 70 % random, in the same worlds."""
 
 
@@ -67,7 +69,7 @@ class MegConfig:
 class BoundConfig:
     """How a world is sampled."""
 
-    tries: Annotated[int, Ge(1)] = 1
+    tries: Count = 1
     """Samples of each action in each decision. More than one needs an environment with
     a simulator, and makes the bound closer where chance plays a part.
     """

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.completion import Effort, History
+from gde.data.ranges import Count, Index, PositiveShare, Temperature
 from gde.offers import GeneralModelName, ModelName, RewardName
 
 World = Literal["simulator", "model"]
-Share = Annotated[float, Interval(ge=0, le=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,7 @@ class ReactConfig:
 
     model: Annotated[GeneralModelName, MinLen(1)] = "nano"
     """The language model: hf:PATH_OR_ID or openai:MODEL@URL."""
-    retries: Annotated[int, Ge(0)] = 2
+    retries: Index = 2
     """Maximum number of retries per turn after an unusable answer; each names the error."""
     history: History = 10
     """Number of earlier turns in the prompt, or all."""
@@ -32,11 +32,11 @@ class ReactConfig:
     """Accept an answer of exactly the form asked for only; false also reads actions that
     are stated otherwise, and notes the rule.
     """
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
+    temperature: Temperature = 0.7
     """Sampling temperature; 0 takes the likeliest token."""
-    top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    top_p: PositiveShare = 0.95
     """Nucleus sampling: probability mass of the sampled tokens."""
-    max_tokens: Annotated[int, Ge(1)] = 1024
+    max_tokens: Count = 1024
     """Maximum number of tokens of a completion, reasoning included."""
     effort: Effort = "low"
     """Reasoning effort."""
@@ -48,7 +48,7 @@ class ReactRewardConfig(ReactConfig):
 
     reward: RewardName = "statefactory"
     """The reward model that judges candidates: one of the run, or any with defaults."""
-    candidates: Annotated[int, Ge(1)] = 5
+    candidates: Count = 5
     """Maximum number of actions that the language model proposes per turn."""
     world: World = "simulator"
     """World model: a private copy of the world, or predictions of the language
@@ -72,7 +72,7 @@ class MctsConfig(ReactConfig):
     """Language model of prior and world model; empty if neither needs one."""
     reward: RewardName = "statefactory"
     """The reward model that values states: one of the run, or any with defaults."""
-    budget: Annotated[int, Ge(0)] = 64
+    budget: Index = 64
     """Simulations per turn, each with at most one new step in the world model; with 0
     the agent acts by its prior.
     """
@@ -88,7 +88,7 @@ class MctsConfig(ReactConfig):
     """World model: a private copy of the world, or predictions of the language model,
     one step deep.
     """
-    candidates: Annotated[int, Ge(1)] = 5
+    candidates: Count = 5
     """Maximum number of actions that the language model proposes."""
     exploration: Annotated[float, Ge(0)] = 1.4
     """Weight of rarely tried actions, relative to values scaled from 0 to 1."""
@@ -114,9 +114,9 @@ class LookaheadConfig:
     """The reward model that values the ends of plans: one of the run, or any with
     defaults.
     """
-    plans: Annotated[int, Ge(0)] = 0
+    plans: Index = 0
     """Number of random plans, of which the best is followed; 0: every action by itself."""
-    depth: Annotated[int, Ge(1)] = 1
+    depth: Count = 1
     """Steps of a random plan."""
 
     def __post_init__(self) -> None:

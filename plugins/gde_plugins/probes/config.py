@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Interval, MinLen
 
 from gde.data.how import How
 from gde.data.place import RESIDUAL, check_place
+from gde.data.ranges import Count, Index, PositiveShare
 from gde.errors import GdeError
 from gde.offers import FilePath, WeightsName
 from gde_plugins.probes.course.events import FORMS
@@ -42,8 +43,6 @@ THIRDS = {"early": 1, "middle": 2, "late": 3}
 """Depth to the number of thirds of the layers up to it."""
 PENALTIES = tuple(10.0**power for power in range(-6, 7))
 
-Index = Annotated[int, Ge(0)]
-Count = Annotated[int, Ge(1)]
 Positive = Annotated[float, Gt(0)]
 
 
@@ -261,7 +260,7 @@ class PlanConfig(ReadingConfig):
     """Turns per training step."""
     learning_rate: Positive = 1e-3
     """Initial learning rate of AdamW; it decays to zero along half a cosine."""
-    decay: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    decay: PositiveShare = 0.95
     """Weight of an action in the loss, relative to the action before it."""
 
 

@@ -1,13 +1,9 @@
 """Settings of the profile."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
-from annotated_types import Ge
-
+from gde.data.ranges import Count
 from gde.offers import ModelName, WeightsName
-
-Count = Annotated[int, Ge(1)]
 
 
 @dataclass(frozen=True, kw_only=True)

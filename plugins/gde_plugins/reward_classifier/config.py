@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge
-
 from gde.data.how import How
+from gde.data.ranges import Count
 from gde.offers import FilePath
 
 
@@ -21,5 +20,5 @@ class ClassifierConfig:
     """
     device: Annotated[str, How] = "cpu"
     """Device: cpu, cuda or mps."""
-    batch_size: Annotated[int, Ge(1), How] = 16
+    batch_size: Annotated[Count, How] = 16
     """Number of texts per batch."""

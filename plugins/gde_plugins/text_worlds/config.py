@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Gt, Interval
 
 from gde.data.how import How
+from gde.data.ranges import Count
 from gde.offers import FilePath
 
 MOST_ROOMS = 100
@@ -23,9 +24,9 @@ class HostConfig:
     """
     step_seconds: Annotated[float, Gt(0), How] = 60.0
     """Time limit of a step in seconds."""
-    recycle_games: Annotated[int, Ge(1), How] = 200
+    recycle_games: Annotated[Count, How] = 200
     """Number of games after which the simulator is restarted, because it leaks memory."""
-    recycle_megabytes: Annotated[int, Ge(1), How] = 2000
+    recycle_megabytes: Annotated[Count, How] = 2000
     """Memory limit in MiB of the simulator and its child processes; above it the
     simulator is restarted before the next game.
     """
@@ -60,7 +61,7 @@ class TextWorldConfig(HostConfig):
     """Custom: number of actions in the chain."""
     route: bool = False
     """Give the whole path in the objective, as TextWorld does by default."""
-    horizon: Annotated[int, Ge(1)] = 100
+    horizon: Count = 100
     """Maximum number of turns of an episode."""
 
     def __post_init__(self) -> None:
@@ -108,7 +109,7 @@ class AlfworldConfig(HostConfig):
     """Generated games: number of objects in the room besides those of the task."""
     play_on: bool = False
     """Continue after the goal; success then describes the current state."""
-    horizon: Annotated[int, Ge(1)] = 50
+    horizon: Count = 50
     """Maximum number of turns of an episode."""
 
     def __post_init__(self) -> None:
@@ -127,7 +128,7 @@ class ScienceWorldConfig(HostConfig):
     """Name of one task, e.g. boil; none for all thirty."""
     split: Literal["train", "dev", "test"] = "test"
     """Split of the variations of each task."""
-    variations: Annotated[int, Ge(1)] | None = None
+    variations: Count | None = None
     """Number of variations of each task, from the first; none for all."""
     listed: bool = True
     """List the admissible actions, several hundred, in every turn, which takes most of
@@ -135,5 +136,5 @@ class ScienceWorldConfig(HostConfig):
     """
     play_on: bool = False
     """Continue after the goal; success then describes the current state."""
-    horizon: Annotated[int, Ge(1)] = 200
+    horizon: Count = 200
     """Maximum number of turns of an episode; the longest demonstrations take about 190."""

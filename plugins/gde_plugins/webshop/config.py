@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
+from gde.data.ranges import Count, Index
 from gde.offers import FilePath
 
 
@@ -14,7 +15,7 @@ class WebshopConfig:
 
     products: Annotated[int, Interval(ge=100, le=20_000)] = 1_200
     """Number of products of the generated catalogue."""
-    catalogue_seed: Annotated[int, Ge(0)] = 0
+    catalogue_seed: Index = 0
     """Seed of the generated catalogue; wishes depend on the world's seed."""
     data: FilePath | None = None
     """Folder with the published data, used instead of a generated catalogue:
@@ -34,5 +35,5 @@ class WebshopConfig:
     """spaCy pipeline that finds the nouns of titles, en_core_web_sm in the released
     code; empty: all words but numbers and stop words.
     """
-    horizon: Annotated[int, Ge(1)] = 20
+    horizon: Count = 20
     """Maximum number of turns of an episode."""

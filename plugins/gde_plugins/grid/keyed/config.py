@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
+
+from gde.data.ranges import Count
 
 Artefact = Literal["key", "none", "coin", "flag"]
 SHORTEST_HORIZON = {2: 7, 3: 10}
@@ -16,7 +18,7 @@ shortest way of all is 3, but with so few turns hardly any draw would do.
 class KeyWorldConfig:
     """Settings of all key worlds."""
 
-    horizon: Annotated[int, Ge(1)] = 30
+    horizon: Count = 30
     """Turns allowed (30 in Arghal et al. 2026, section 4.3); worlds that need more are
     drawn again.
     """

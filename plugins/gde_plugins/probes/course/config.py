@@ -7,8 +7,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from annotated_types import Ge, MinLen
 
+from gde.data.ranges import Index
 from gde.offers import WeightsName
-from gde_plugins.probes.config import Depth, Index, Several, check_pattern
+from gde_plugins.probes.config import Depth, Several, check_pattern
 from gde_plugins.probes.course.events import EVENTS, FORMS
 
 MAP_FALLS = "map falls"
