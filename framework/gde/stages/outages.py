@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Generic, TypeVar
 
 from gde.errors import RunFailed, Unavailable
@@ -42,7 +42,7 @@ class Reach:
 
 
 class SecondChances(Generic[ItemT]):
-    """Yields items in order; repeats one whose model was unavailable at the end.
+    """Hands out items in order; repeats one whose model was unavailable at the end.
 
     An item is repeated once.
 
@@ -61,12 +61,26 @@ class SecondChances(Generic[ItemT]):
         self._answers: dict[str, int] = {}
         """Requests that had succeeded when an item was put back, by its name."""
 
-    async def each(self) -> AsyncGenerator[ItemT, None]:
-        """Yield items to one of several workers."""
+    async def handle(
+        self, by: Callable[[ItemT], Awaitable[None]], at_once: int = 1
+    ) -> None:
+        """Have every item handled by a function, so many of them at a time.
+
+        Raises:
+            RunFailed: the function does, which ends the others.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(at_once):
+                    group.create_task(self._work(by))
+        except* RunFailed as failures:
+            raise failures.exceptions[0] from None
+
+    async def _work(self, by: Callable[[ItemT], Awaitable[None]]) -> None:
         while (item := await self._next()) is not None:
             self._busy += 1
             try:
-                yield item
+                await by(item)
             finally:
                 self._busy -= 1
 

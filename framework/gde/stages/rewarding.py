@@ -3,9 +3,7 @@
 Each trace is journaled on its own.
 """
 
-import asyncio
 from collections.abc import Iterable
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -114,23 +112,16 @@ async def reward(
     unjudged = (each for each in trajectories if str(each.key) not in done)
     waiting = SecondChances(unjudged, reach or Reach())
 
-    async def work() -> None:
-        async with aclosing(waiting.each()) as mine:
-            async for trajectory in mine:
-                try:
-                    found = await trace(shown, trajectory, journal)
-                except Unavailable as error:
-                    if waiting.put_back(trajectory, str(trajectory.key), error):
-                        continue
-                    found = _failed(shown.name, trajectory, error)
-                write_trace(found, journal)
+    async def judge(trajectory: Trajectory) -> None:
+        try:
+            found = await trace(shown, trajectory, journal)
+        except Unavailable as error:
+            if waiting.put_back(trajectory, str(trajectory.key), error):
+                return
+            found = _failed(shown.name, trajectory, error)
+        write_trace(found, journal)
 
-    try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                group.create_task(work())
-    except* RunFailed as failures:
-        raise failures.exceptions[0] from None
+    await waiting.handle(judge, concurrency)
 
 
 async def trace(

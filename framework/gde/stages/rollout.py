@@ -1,8 +1,7 @@
 """From plan to trajectories: concurrent episodes, journaled turn by turn."""
 
-import asyncio
 from collections.abc import Iterable, Iterator
-from contextlib import aclosing, closing, nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import sha256
@@ -119,20 +118,11 @@ async def roll_out(
     left = (key for key in keys if str(key) not in finished)
     if ready.agent_model:
         resources.models.get(ready.agent_model)
-    rollout = _Rollout(
-        ready,
-        resources,
-        worlds,
-        journal,
-        Teller(ready, resources, journal),
-        SecondChances(left, resources.models.reach),
-    )
+    waiting = SecondChances(left, resources.models.reach)
+    teller = Teller(ready, resources, journal)
+    rollout = _Rollout(ready, resources, worlds, journal, teller, waiting)
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(at_once(ready)):
-                group.create_task(rollout.work())
-    except* RunFailed as failures:
-        raise failures.exceptions[0] from None
+        await waiting.handle(rollout.play, at_once(ready))
     finally:
         await rollout.close()
 
@@ -180,18 +170,12 @@ class _Rollout:
             self._hosts.append(Hosts(make, threaded))
             self._private.append(Hosts(make, threaded))
 
-    async def work(self) -> None:
-        """Play one episode after another until none is left."""
-        async with aclosing(self.waiting.each()) as keys:
-            async for key in keys:
-                await self._play(key)
-
     async def close(self) -> None:
         """Close all environments."""
         for hosts in (*self._hosts, *self._private):
             await hosts.close()
 
-    async def _play(self, key: EpisodeKey) -> None:
+    async def play(self, key: EpisodeKey) -> None:
         """Play an episode and record its end.
 
         Whatever a part raises fails this episode alone. If a model is out of reach, the

@@ -55,43 +55,43 @@ def test_after_some_requests_in_a_row_without_answer_the_run_stops() -> None:
 def test_what_is_put_back_comes_once_more_after_all_others() -> None:
     reach, came = Reach(), []
 
-    async def work() -> None:
-        items = SecondChances([1, 2, 3], reach)
-        async for item in items.each():
-            came.append(item)
-            if item != 1:
-                reach.answered("m")
-            elif not items.put_back(
-                item, "1", AWAY
-            ):  # others were answered: it is its own fault
-                came.append("failed")
+    items = SecondChances([1, 2, 3], reach)
 
-    asyncio.run(work())
+    async def work(item: int) -> None:
+        came.append(item)
+        if item != 1:
+            reach.answered("m")
+        elif not items.put_back(
+            item, "1", AWAY
+        ):  # others were answered: it is its own fault
+            came.append("failed")
+
+    asyncio.run(items.handle(work))
     assert came == [1, 2, 3, 1, "failed"]
 
 
 def test_where_nobody_was_answered_meanwhile_it_is_no_fault_of_its_own() -> None:
-    async def work() -> None:
-        items = SecondChances([1], Reach())
-        async for item in items.each():
-            items.put_back(item, "1", AWAY)
+    items = SecondChances([1], Reach())
+
+    async def work(item: int) -> None:
+        items.put_back(item, "1", AWAY)
 
     with pytest.raises(RunFailed, match="no server here"):
-        asyncio.run(work())
+        asyncio.run(items.handle(work))
 
 
 def test_a_request_that_makes_a_server_fail_does_not_stop_the_run() -> None:
     """The last item, which fails whenever it is asked: nobody else can be answered."""
     failed = []
 
-    async def work() -> None:
-        items = SecondChances([1], Reach())
-        async for item in items.each():
-            error = Unavailable("the server failed", request=True)
-            if not items.put_back(item, "1", error):
-                failed.append(item)
+    items = SecondChances([1], Reach())
 
-    asyncio.run(work())
+    async def work(item: int) -> None:
+        error = Unavailable("the server failed", request=True)
+        if not items.put_back(item, "1", error):
+            failed.append(item)
+
+    asyncio.run(items.handle(work))
     assert failed == [1]
 
 
@@ -99,19 +99,15 @@ def test_what_is_put_back_waits_for_those_that_are_under_way() -> None:
     reach = Reach()
     items, came = SecondChances([1, 2], reach), []
 
-    async def work() -> None:
-        async for item in items.each():
-            if item == 1 and not came:
-                items.put_back(item, "1", AWAY)
-            elif item == 2:
-                await asyncio.sleep(0.05)
-                reach.answered("m")
-            came.append(item)
+    async def work(item: int) -> None:
+        if item == 1 and not came:
+            items.put_back(item, "1", AWAY)
+        elif item == 2:
+            await asyncio.sleep(0.05)
+            reach.answered("m")
+        came.append(item)
 
-    async def together() -> None:
-        await asyncio.gather(work(), work())
-
-    asyncio.run(together())
+    asyncio.run(items.handle(work, at_once=2))
     assert came == [1, 2, 1]
 
 
