@@ -104,14 +104,16 @@ def _fit(
     # software.
     work = _fits(run, name, made, trajectories, drawn, training)
     stage = ProbeStage(
-        trajectories=trajectories,
-        folder=run.folder,
-        seed=run.ready.plan.seed,
+        data=ProbeData(
+            trajectories=trajectories,
+            folder=run.folder,
+            seed=run.ready.plan.seed,
+            weights=read.weights,
+        ),
         conditions=run.conditions,
         threads=min(cores(), run.ready.how.concurrency),
         initialisations=drawn,
         model=name,
-        weights=read.weights,
         not_made=not_made,
         unread=unread(run.journal, read.weights),
         unmarked=read.marking.reasons if read.marking else {},

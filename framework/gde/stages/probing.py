@@ -5,7 +5,7 @@ split of the worlds.
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import compress, groupby
 from threading import Lock
 
@@ -17,7 +17,6 @@ from gde.data.json import Labels
 from gde.data.measure import Measures
 from gde.data.probe import Fit, ProbeDataset, ProbeReport
 from gde.data.result import TELL_APART, Measurement, repeated, with_unit
-from gde.data.trajectory import Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.numerics.episodes import unmeasured
 from gde.parts.probe import Probe, Readout, ScoresTurns, is_concurrent
@@ -36,7 +35,6 @@ from gde.stages.learning import Learned, Learning
 from gde.stages.probe_data import ProbeData, Turns, conditions_of
 from gde.stages.prompts import inputs_of, shown_in
 from gde.store.activations import Row
-from gde.store.folder import RunFolder
 from gde.store.probes import write_readout
 
 OF_REASONING = frozenset({"reasoning", "post"})
@@ -65,9 +63,7 @@ class _Unread(Exception):
 class ProbeStage:
     """All probes of a run on one split of its worlds."""
 
-    trajectories: Sequence[Trajectory]
-    folder: RunFolder
-    seed: int
+    data: ProbeData
     conditions: Sequence[Labels]
     threads: int = 1
     """Fits at once, at most."""
@@ -77,10 +73,6 @@ class ProbeStage:
     """
     model: str = ""
     """The language model whose activations are read."""
-    weights: str = ""
-    """Identifies local weights, whose sources have names of their own; empty for the
-    agent's own model.
-    """
     not_made: Mapping[str, str] = field(default_factory=dict)
     """Why a source of activations could not be recorded."""
     unread: str = ""
@@ -97,16 +89,6 @@ class ProbeStage:
     """Held while data is read, so that labels are made once and the journal has one
     reader.
     """
-
-    @cached_property
-    def data(self) -> ProbeData:
-        """The turns of this run."""
-        return ProbeData(
-            trajectories=self.trajectories,
-            folder=self.folder,
-            seed=self.seed,
-            weights=self.weights,
-        )
 
     def fit(self, work: Iterable[tuple[Probe, Fit]]) -> Generator[Fitted]:
         """Fit each fit on the training worlds and score it on the held-out ones, in
@@ -166,7 +148,7 @@ class ProbeStage:
         """
         here = source
         if self.training is not None:
-            here = of_seed(source, self.training.seed, self.seed)
+            here = of_seed(source, self.training.seed, self.data.seed)
         if here in self.not_made:
             raise _Unread(self.not_made[here])
         place = f"position {fit.position!r} of layer {fit.layer}"
@@ -203,13 +185,17 @@ class ProbeStage:
         test = dataset.take(own.is_tested)
         # Every use of chance has its own random numbers, so that none shifts another's.
         if fit.control == "shuffled":
-            train = exchanged(train, generator(self.seed, "control", fit.name, draw))
-        readout = probe.fit(fit.variant, train, generator(self.seed, "fit", fit.name))
+            train = exchanged(
+                train, generator(self.data.seed, "control", fit.name, draw)
+            )
+        readout = probe.fit(
+            fit.variant, train, generator(self.data.seed, "fit", fit.name)
+        )
         # Of several draws the first is kept.
         if not draw:
-            write_readout(self.folder.probes, fit, readout.arrays())
+            write_readout(self.data.folder.probes, fit, readout.arrays())
 
-        rng = generator(self.seed, "score", fit.name)
+        rng = generator(self.data.seed, "score", fit.name)
         measurements = list(probe.score(readout, test, rng))
         if fit.control == "none":
             tested = own.rows_of(own.is_tested)
@@ -227,7 +213,7 @@ class ProbeStage:
                 rows=trained.rows_of(trained.is_trained),
                 test=test,
                 readout=readout,
-                seed=self.seed,
+                seed=self.data.seed,
                 meanings=self.meanings,
                 # Those of another run say nothing of this one.
                 codes=self.training is None,
@@ -308,7 +294,7 @@ class ProbeStage:
                 yield unmeasured("all", reason, labels)
                 continue
 
-            rng = generator(self.seed, "score", fit.name, i)
+            rng = generator(self.data.seed, "score", fit.name, i)
             for measurement in probe.score(readout, test.take(is_here), rng):
                 yield replace(measurement, where={**measurement.where, **labels})
 

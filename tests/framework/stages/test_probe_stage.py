@@ -33,7 +33,7 @@ from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
 from gde.stages.controls import EXCHANGES, averaged
 from gde.stages.fits import MODEL, UNTRAINED, untrained_sources
-from gde.stages.probe_data import one_turn_of_each
+from gde.stages.probe_data import ProbeData, one_turn_of_each
 from gde.stages.probing import Fitted, ProbeStage
 from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore, Row
@@ -161,10 +161,16 @@ def stage(
         for one in trajectories:
             begun = journal.begin(one.key, 0, one.world, {}, TURNS)
             asyncio.run(begun)
-    settings = {"seed": 3, "conditions": ({},), **options}
+    settings = {"conditions": ({},), **options}
+    of_data = {
+        name: settings.pop(name) for name in ("seed", "weights") if name in settings
+    }
+    data = ProbeData(
+        trajectories=trajectories, folder=RunFolder(folder), **{"seed": 3, **of_data}
+    )  # type: ignore[arg-type]
     if "initialisations" in options:
         settings["initialisations"] = lambda _: options["initialisations"]
-    return ProbeStage(trajectories=trajectories, folder=RunFolder(folder), **settings)  # type: ignore[arg-type]
+    return ProbeStage(data=data, **settings)  # type: ignore[arg-type]
 
 
 def store(
@@ -181,7 +187,7 @@ def store(
     many tokens, by turns.
     """
     records = []
-    for trajectory in made.trajectories:
+    for trajectory in made.data.trajectories:
         for turn in range(turns):
             episode = str(trajectory.key)
             if only is not None and (episode, turn) not in only:
@@ -190,8 +196,8 @@ def store(
             value = np.full((n_tokens, WIDTH), scale * number(episode, turn))
             values = {(layer, position): value.astype(np.float32)}
             records.append(((episode, turn), ActivationRecord(values=values)))
-    with closing(Journal.open(made.folder.journal_path)) as journal:
-        ActivationStore(made.folder.activations, journal).write(source, records)
+    with closing(Journal.open(made.data.folder.journal_path)) as journal:
+        ActivationStore(made.data.folder.activations, journal).write(source, records)
 
 
 def fitted(made: ProbeStage, probe: object, *fits: Fit) -> list[ProbeReport]:
@@ -264,7 +270,7 @@ def test_what_was_learned_is_stored_under_the_name_of_the_fit(tmp_path: Path) ->
     made = stage(tmp_path)
     store(made)
     fitted(made, Noting(), WHOLE)
-    (file,) = made.folder.probes.glob(f"*{WHOLE.name}*")
+    (file,) = made.data.folder.probes.glob(f"*{WHOLE.name}*")
     assert read_arrays(file)["learned"].tolist() == [1, 2, 3]
 
 
@@ -359,7 +365,7 @@ def test_exchanges_are_averaged(tmp_path: Path) -> None:
     decoded = [report.decoded, *report.further]
     assert [each.tolist() for each in decoded] == [[[label]] * 6 for label in labels]
     # What the first learned is kept.
-    (file,) = made.folder.probes.glob("*")
+    (file,) = made.data.folder.probes.glob("*")
     assert read_arrays(file)["learned"].tolist() == labels[:1]
 
 
@@ -609,7 +615,7 @@ def test_an_episode_is_labelled_once_for_all_fits_of_a_probe(tmp_path: Path) -> 
 
 def test_episodes_without_activations_are_not_labelled(tmp_path: Path) -> None:
     made, probe = stage(tmp_path), Noting()
-    store(replace(made, trajectories=EVERY[:8]))
+    store(replace(made, data=replace(made.data, trajectories=EVERY[:8])))
     (report,) = fitted(made, probe, WHOLE)
     assert sorted(probe.labelled) == sorted(str(one.key) for one in EVERY[:8])
     # The held-out worlds are drawn from all worlds of the run all the same.
@@ -720,7 +726,7 @@ def test_a_split_without_activations_of_held_out_worlds_is_refused(
     fitted(made, probe, WHOLE)
     trained = set(probe.trained[0].groups)
     known = [one for one in EVERY if one.world.cluster in trained]
-    store(replace(made, trajectories=known), layer=2)
+    store(replace(made, data=replace(made.data, trajectories=known)), layer=2)
     (report,) = fitted(made, probe, replace(WHOLE, layer=2))
     assert report.reason == (
         "wanted worlds to train on and worlds to test on, got 7 and 0"

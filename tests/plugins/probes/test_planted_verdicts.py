@@ -30,6 +30,7 @@ from gde.seeding import generator
 from gde.stages import learning
 from gde.stages.controls import EXCHANGES
 from gde.stages.fits import MODEL, list_fits, untrained_sources
+from gde.stages.probe_data import ProbeData
 from gde.stages.probing import ProbeStage
 from gde.stages.verdicts import results
 from gde.store.activations import ActivationStore
@@ -110,9 +111,9 @@ class Probed:
         meanings = (*learning.MEASURES, *case.meanings)
         known = Measures(tuple(each.under(self.name) for each in meanings))
         stage = ProbeStage(
-            trajectories=self.trajectories,
-            folder=RunFolder(self.folder),
-            seed=0,
+            data=ProbeData(
+                trajectories=self.trajectories, folder=RunFolder(self.folder), seed=0
+            ),
             conditions=({},),
             initialisations=lambda _: INITIALISATIONS,
             learning=case.learning,
