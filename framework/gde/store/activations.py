@@ -44,16 +44,14 @@ class ActivationStore:
     def stored(self, source: str, layer: int, position: str) -> set[Row]:
         """The turns whose activations at a place are stored."""
         query = "SELECT episode, turn FROM activations WHERE source = ? AND layer = ? AND position = ?"
-        return {
-            (row["episode"], row["turn"])
-            for row in self._journal.query(query, (source, layer, position))
-        }
+        found = self._journal.query(query, (source, layer, position))
+        return {(episode, turn) for episode, turn in found}
 
     def places(self, source: str) -> set[Place]:
         """The layers and positions of which activations of a source are stored."""
         query = "SELECT DISTINCT layer, position FROM activations WHERE source = ?"
         found = self._journal.query(query, (source,))
-        return {(row["layer"], row["position"]) for row in found}
+        return {(layer, position) for layer, position in found}
 
     def write(
         self, source: str, records: Iterable[tuple[Row, ActivationRecord]]

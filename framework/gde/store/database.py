@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from gde.data.json import Json
 from gde.errors import RunFailed, RunFolderError
 from gde.request.secrets import Secrets
 from gde.store import digests, rows, schema
-from gde.store.connecting import connect
 from gde.store.damage import ADVICE, decoding, is_damage, is_full
 from gde.store.received import readable
 
@@ -25,6 +25,8 @@ for kind in (np.bool_, np.int32, np.int64, np.float32):
 
 Statement = tuple[str, tuple[Any, ...]]
 """A query and its values."""
+LONGEST = 2**28
+"""The most bytes of a text or blob."""
 WAL_AT = slice(18, 20)
 WAL = b"\2\2"
 """Where a SQLite file says that it has a write-ahead log, and how."""
@@ -46,6 +48,43 @@ def _empty() -> bytes:
         journal = bytearray(connection.serialize())
     journal[WAL_AT] = WAL
     return bytes(journal)
+
+
+def connect(
+    path: Path, *, write: bool = True, frozen: bool = False
+) -> sqlite3.Connection:
+    """A connection that survives the death of its process with everything committed.
+
+    A reader changes nothing in the file. The schema of the file cannot call functions,
+    since the file may come from anyone.
+
+    Args:
+        path: of the file.
+        write: whether the connection may write.
+        frozen: whether nothing changes the file: then nothing is written beside it
+            either, and nothing but the file is read.
+    """
+    if write:
+        connection = sqlite3.connect(path, timeout=120, isolation_level=None)
+    else:
+        immutable = "&immutable=1" if frozen else ""
+        uri = f"file:{quote(str(path.resolve()))}?mode=ro{immutable}"
+        connection = sqlite3.connect(uri, uri=True, timeout=120, isolation_level=None)
+    try:
+        connection.row_factory = sqlite3.Row
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA cell_size_check=ON")
+        if write:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+    except UnicodeDecodeError as error:  # SQLite quotes the damaged text
+        connection.close()
+        raise sqlite3.DatabaseError("malformed database schema") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 class Database:
@@ -228,6 +267,10 @@ class Database:
         """The rows that a SELECT gives."""
         return list(self.each(text, values))
 
+    def column(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The first column of the rows that a SELECT gives."""
+        return [row[0] for row in self.each(text, values)]
+
     def each(self, text: str, values: Sequence[Any] = ()) -> Iterator[sqlite3.Row]:
         """The rows that a SELECT gives, one at a time."""
         try:
@@ -274,8 +317,8 @@ class Database:
 
     def size(self) -> int:
         """Bytes of the database."""
-        ((pages,),) = self.query("PRAGMA page_count")
-        ((page_size,),) = self.query("PRAGMA page_size")
+        (pages,) = self.column("PRAGMA page_count")
+        (page_size,) = self.column("PRAGMA page_size")
         return int(pages * page_size)
 
 

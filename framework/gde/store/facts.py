@@ -49,8 +49,8 @@ def begin_sets(journal: Journal, made_by: Collection[str]) -> None:
 
 def known_sets(journal: Journal) -> Mapping[str, int]:
     """The numbers of the sets of facts, by what they are made by."""
-    known = journal.query("SELECT * FROM fact_sets")
-    return {row["made_by"]: row["number"] for row in known}
+    known = journal.query("SELECT number, made_by FROM fact_sets")
+    return {made_by: number for number, made_by in known}
 
 
 def keeping(episode: str, facts: Mapping[int, Row]) -> Statement:

@@ -398,12 +398,7 @@ class Journal(Database):
 
     def finished(self) -> set[str]:
         """Keys of all episodes that have ended."""
-        return {
-            row["episode"]
-            for row in self.query(
-                "SELECT episode FROM episodes WHERE ending IS NOT NULL"
-            )
-        }
+        return {*self.column("SELECT episode FROM episodes WHERE ending IS NOT NULL")}
 
     def unfinished(self) -> str:
         """Say whether episodes of the plan are left; empty if all are finished."""
@@ -417,18 +412,22 @@ class Journal(Database):
         """The number of turns of the episodes that have begun and not failed."""
         counted = "(SELECT count(*) FROM turns WHERE turns.episode = episodes.episode)"
         query = f"SELECT episode, coalesce(turns, {counted}) AS n FROM episodes WHERE ending IS NOT 'failed'"
-        return {row["episode"]: row["n"] for row in self.query(query)}
+        return dict(map(tuple, self.query(query)))
+
+    def turns_ended(self) -> list[tuple[str, int]]:
+        """Episode and index of every turn of the finished episodes, in order."""
+        query = """SELECT episode, turn FROM turns JOIN episodes USING (episode)
+            WHERE ending IS NOT NULL ORDER BY condition, world, repeat, turn"""
+        return [(episode, turn) for episode, turn in self.query(query)]
 
     def begun_since(self, last: int) -> list[tuple[int, str, bool]]:
         """Number, key and end of the episodes after the given number.
 
         The end says whether the episode has ended.
         """
-        query = "SELECT rowid, episode, ending IS NOT NULL AS over FROM episodes WHERE rowid > ? ORDER BY rowid"
-        return [
-            (row["rowid"], row["episode"], bool(row["over"]))
-            for row in self.query(query, (last,))
-        ]
+        query = "SELECT rowid, episode, ending IS NOT NULL FROM episodes WHERE rowid > ? ORDER BY rowid"
+        found = self.query(query, (last,))
+        return [(number, episode, bool(over)) for number, episode, over in found]
 
     def outcomes(self, episodes: Sequence[str]) -> list[Outcome]:
         """What became of these episodes."""
@@ -444,18 +443,14 @@ class Journal(Database):
         Only episodes with a higher number than `last` count.
         """
         done = "(SELECT max(turn) + 1 FROM turns WHERE turns.episode = episodes.episode) * 1.0 / horizon"
-        found = self.query(
-            f"SELECT total({done}) AS share FROM episodes WHERE ending IS NULL AND rowid > ?",
-            (last,),
-        )
-        return float(found[0]["share"])
+        query = f"SELECT total({done}) FROM episodes WHERE ending IS NULL AND rowid > ?"
+        (share,) = self.column(query, (last,))
+        return float(share)
 
     def world(self, episode: str) -> str | None:
         """Id of the episode's world, None before it has begun."""
-        found = self.query(
-            "SELECT world_id FROM episodes WHERE episode = ?", (episode,)
-        )
-        return found[0]["world_id"] if found else None
+        query = "SELECT world_id FROM episodes WHERE episode = ?"
+        return next(iter(self.column(query, (episode,))), None)
 
     def calls(self, scope: str) -> dict[str, Completion]:
         """Every completion requested by an episode or part, by request."""
@@ -504,12 +499,12 @@ class Journal(Database):
 
     def probes(self) -> set[str]:
         """The probes that have stored fits."""
-        return {row["probe"] for row in self.query("SELECT DISTINCT probe FROM probes")}
+        return {*self.column("SELECT DISTINCT probe FROM probes")}
 
     def failed_episodes(self) -> list[tuple[str, str]]:
         """The episodes that failed, in their order, each with its reason."""
         query = "SELECT episode, failure FROM episodes WHERE ending = 'failed' ORDER BY condition, world, repeat"
-        return [(row["episode"], row["failure"]) for row in self.query(query)]
+        return [(episode, reason) for episode, reason in self.query(query)]
 
     def tracebacks(self) -> dict[str, str]:
         """Tracebacks of failures, by the first characters of their reasons."""
@@ -593,7 +588,7 @@ class Journal(Database):
     def episodes(self) -> list[str]:
         """Keys of the finished episodes, in order."""
         query = "SELECT episode FROM episodes WHERE ending IS NOT NULL ORDER BY condition, world, repeat"
-        return [row["episode"] for row in self.query(query)]
+        return self.column(query)
 
     def heads(self) -> list[Head]:
         """The finished episodes in order, without what happened in them."""
@@ -658,9 +653,8 @@ class Journal(Database):
 
     def last_turn(self) -> int:
         """The number of the turn that was committed last, 0 before the first."""
-        return int(
-            self.query("SELECT coalesce(max(rowid), 0) AS last FROM turns")[0]["last"]
-        )
+        (last,) = self.column("SELECT coalesce(max(rowid), 0) FROM turns")
+        return int(last)
 
     def _page(self, episodes: Sequence[str]) -> Iterator[Trajectory]:
         wanted = f"({_places(len(episodes))})"

@@ -117,7 +117,7 @@ def files_of(folder: Path, fit: str) -> tuple[Path, Path]:
 
 def made_by(journal: Journal) -> dict[str, str]:
     """What each stored fit was made by."""
-    return {row["fit"]: row["made_by"] for row in journal.query("SELECT * FROM probes")}
+    return dict(map(tuple, journal.query("SELECT fit, made_by FROM probes")))
 
 
 @decoding("probes")

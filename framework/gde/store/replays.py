@@ -41,7 +41,7 @@ class Replay:
 def known(journal: Journal, weights: str) -> set[Row]:
     """The turns that were tried with these weights."""
     query = "SELECT episode, turn FROM replays WHERE weights = ?"
-    return {(row["episode"], row["turn"]) for row in journal.query(query, (weights,))}
+    return {(episode, turn) for episode, turn in journal.query(query, (weights,))}
 
 
 def write_replays(journal: Journal, weights: str, replays: Iterable[Replay]) -> None:

@@ -14,10 +14,8 @@ from gde.store.journal import Journal
 
 def judged(journal: Journal, model: str) -> set[str]:
     """The episodes whose trace by the model is stored."""
-    found = journal.query(
-        "SELECT DISTINCT episode FROM rewards WHERE model = ?", (model,)
-    )
-    return {row["episode"] for row in found}
+    query = "SELECT DISTINCT episode FROM rewards WHERE model = ?"
+    return {*journal.column(query, (model,))}
 
 
 def write_trace(trace: RewardTrace, journal: Journal) -> None:
