@@ -7,9 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-from gde.data.ranges import Index
-
 from gde.data.place import HEAD, RESIDUAL, head_of
+from gde.data.ranges import Index
 from gde.errors import GdeError
 
 # Configurations import this module: NumPy, which activations are made of, would double

@@ -23,7 +23,7 @@ from gde.runs.pipeline import Pipeline
 from gde.runs.probing import fit_probes
 from gde.runs.rendering import render, render_elsewhere
 from gde.runs.reopening import reopen
-from gde.stages.evidence import Recorded
+from gde.stages.evidence import parts_of
 from gde.stages.progress import Watch, ignore
 from gde.store import manifest
 from gde.store.folder import RunFolder
@@ -57,9 +57,7 @@ def rescore(
     Raises:
         GdeError: a given metric does not exist, or needs what the run has not.
     """
-    folder = RunFolder.open(Path(path))
-    catalogue = catalogue or Catalogue.default()
-    own, how = reopen(folder, catalogue, plan, how)
+    folder, catalogue, own, how = reopen(path, catalogue, plan, how)
     ready = _with(own, how, catalogue, "metrics", metrics)
     with _opened(folder, ready, watch) as run:
         earlier = _earlier(run, needed=bool(metrics))
@@ -109,14 +107,13 @@ def probe(
         GdeError: a given probe does not exist, or needs what the run has not; or none
             is given, and the run has none; or activations do not fit the run.
     """
-    folder = RunFolder.open(Path(path))
-    catalogue = catalogue or Catalogue.default()
-    own, how = reopen(folder, catalogue, plan, how)
+    folder, catalogue, own, how = reopen(path, catalogue, plan, how)
     own = replace(own, models=joined(own.models, tuple(map(Choice.of, models))))
     handed_in = None
     if activations is not None:
-        trajectories = Recorded(folder.journal_path)
-        handed_in = HandedIn.read(activations, untrained, trajectories)
+        with closing(folder.journal()) as journal:
+            rows = journal.turns_ended()
+        handed_in = HandedIn.read(activations, untrained, rows)
         asked = replace(own, probes=probes or own.probes, metrics=())
         name = handed_in.name(catalogue)
         probes = with_weights({"": asked}, name, catalogue)[""].probes
@@ -165,12 +162,10 @@ def report(
         GdeError: there is no such reporter or result, or the user does not trust the
             run and names no other folder.
     """
-    folder = RunFolder.open(Path(path))
-    catalogue = catalogue or Catalogue.default()
-    own, how = reopen(folder, catalogue, plan, how, writes=out is None)
+    folder, catalogue, own, how = reopen(path, catalogue, plan, how, writes=out is None)
     if reporters:
         how = replace(how, reporters=reporters)
-    ready = resolve(own, catalogue, how, absent=True)
+    ready = parts_of(folder, catalogue, own, how)
     if out is not None:
         return render_elsewhere(ready, folder, out)
     with _opened(folder, ready, ignore) as run:

@@ -134,9 +134,7 @@ def resume(
         GdeError: no run folder, or one that the user does not trust; its plan is not
             `plan`, or can no longer be served.
     """
-    folder = RunFolder.open(Path(path))
-    catalogue = catalogue or Catalogue.default()
-    recorded, how = reopen(folder, catalogue, plan, how)
+    folder, catalogue, recorded, how = reopen(path, catalogue, plan, how)
     if plan is not None:
         begun = plan_hash(folder.recorded().begun)
         given = prepare(plan, catalogue, how)

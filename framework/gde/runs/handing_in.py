@@ -12,7 +12,6 @@ import numpy as np
 from gde.data.activations import EMBEDDING, ActivationRecord, CaptureRequest
 from gde.data.arrays import Floats
 from gde.data.completion import ModelInfo
-from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.offers import ModelOffer
 from gde.parts.probe import Probe
@@ -46,23 +45,20 @@ class HandedIn:
         cls,
         activations: Captured,
         untrained: Sequence[Captured],
-        trajectories: Sequence[Trajectory],
+        rows: Sequence[Row],
     ) -> "HandedIn":
         """Check what a caller has captured.
 
         Args:
             activations: of the model.
             untrained: of random initialisations of it.
-            trajectories: of the run.
+            rows: episode and index of each turn of the run.
 
         Raises:
             GdeError: no places, or others of an initialisation; a turn that the run
                 does not have; another number of turns, another width, or values that
                 are not finite.
         """
-        rows = []
-        for trajectory in trajectories:
-            rows += [(str(trajectory.key), turn.index) for turn in trajectory.turns]
 
         given = {"activations": activations}
         for i, each in enumerate(untrained):

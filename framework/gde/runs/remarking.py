@@ -6,13 +6,9 @@ from pathlib import Path
 
 from gde.errors import GdeError
 from gde.parts.metric import RemarksTurns
-from gde.request.catalogue import Catalogue
-from gde.request.ready import untrusted
-from gde.request.resolve import resolve
 from gde.runs.reopening import reopen
 from gde.stages.context import Resources
-from gde.stages.evidence import gather
-from gde.store.folder import RunFolder
+from gde.stages.evidence import gather, parts_of
 
 
 def remarks(path: Path, name: str) -> Mapping[tuple[str, int], str]:
@@ -25,11 +21,8 @@ def remarks(path: Path, name: str) -> Mapping[tuple[str, int], str]:
     Raises:
         GdeError: there is no such metric, or it says nothing of single turns.
     """
-    folder = RunFolder.open(path)
-    catalogue = Catalogue.default()
-    own, how = reopen(folder, catalogue, None, None, writes=False)
-    ready = resolve(own, catalogue, how, absent=True)
-    ready = ready if folder.is_trusted else untrusted(ready)
+    folder, catalogue, own, how = reopen(path, None, None, None, writes=False)
+    ready = parts_of(folder, catalogue, own, how)
     with closing(folder.journal()) as journal, closing(Resources(ready)) as resources:
         metric = resources.metric_of(resources.find_metric(name)).metric
         if not isinstance(metric, RemarksTurns):

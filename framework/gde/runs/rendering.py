@@ -8,7 +8,7 @@ from typing import Any
 from gde.data.evidence import Evidence
 from gde.data.result import Failure, Result
 from gde.errors import GdeError
-from gde.request.ready import Ready, untrusted
+from gde.request.ready import Ready
 from gde.runs.pipeline import Pipeline
 from gde.stages.context import Resources
 from gde.stages.deadlines import interrupting
@@ -77,7 +77,6 @@ def render_elsewhere(ready: Ready, folder: RunFolder, out: Path) -> list[Path]:
         GdeError: there is no result, or a report cannot be made.
     """
     result = folder.read_result()
-    ready = ready if folder.is_trusted else untrusted(ready)
     out.mkdir(parents=True, exist_ok=True)
     pages = []
     with (

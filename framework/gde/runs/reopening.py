@@ -1,5 +1,7 @@
 """A run that is gone on with: its own plan, with objects, and how it is done."""
 
+from pathlib import Path
+
 from gde.data.how import How
 from gde.data.plan import Plan
 from gde.request.catalogue import Catalogue
@@ -10,18 +12,19 @@ from gde.store.trust import check_trusted
 
 
 def reopen(
-    folder: RunFolder,
-    catalogue: Catalogue,
+    path: Path | str,
+    catalogue: Catalogue | None,
     plan: Plan | None,
     how: How | None,
     *,
     writes: bool = True,
-) -> tuple[Plan, How]:
-    """The plan of a run, and how it is done from now on.
+) -> tuple[RunFolder, Catalogue, Plan, How]:
+    """The folder of a run, the parts that are offered, its plan, and how it is done from
+    now on.
 
     Args:
-        folder: of the run.
-        catalogue: the parts that are offered.
+        path: of the folder.
+        catalogue: the parts that are offered; None for all that are installed.
         plan: has the objects of the run, which no folder can hold.
         how: it is done; None for the way in which it was done last.
         writes: whether something is written to the folder.
@@ -30,9 +33,11 @@ def reopen(
         GdeError: the user does not trust a run that is written to, or its plan says how
             it is run.
     """
+    folder = RunFolder.open(Path(path))
+    catalogue = catalogue or Catalogue.default()
     if writes:
         check_trusted(folder.path)
     known = folder.plan()
     refuse_how(known, catalogue, f"plan of {folder.path}")
     own = known if plan is None else with_objects(known, plan)
-    return own, how or folder.last_how()
+    return folder, catalogue, own, how or folder.last_how()

@@ -14,13 +14,16 @@ import numpy as np
 
 from gde.data.episode_table import EpisodeTable, Head
 from gde.data.evidence import Evidence
+from gde.data.how import How
 from gde.data.json import Labels
 from gde.data.mdp import TabularMDP
+from gde.data.plan import Plan
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.offers import Capability
 from gde.parts.environment import Environment
 from gde.request.catalogue import Catalogue
+from gde.request.finding import DEFAULT_HOW
 from gde.request.ready import Condition, Ready, untrusted
 from gde.request.resolve import resolve
 from gde.stages.beginning import begin
@@ -132,11 +135,23 @@ def load_evidence(path: Path | str, catalogue: Catalogue | None = None) -> Evide
         return gather(folder, journal, ready)
 
 
-def parts_of(folder: RunFolder, catalogue: Catalogue | None = None) -> Ready:
+def parts_of(
+    folder: RunFolder,
+    catalogue: Catalogue | None = None,
+    plan: Plan | None = None,
+    how: How = DEFAULT_HOW,
+) -> Ready:
     """The parts of a recorded run; of one that the user does not trust, none are made
     but metrics that read turns alone.
+
+    Args:
+        folder: of the run.
+        catalogue: the parts that are offered; None for all that are installed.
+        plan: of the run, perhaps with its objects; None for the one in the folder.
+        how: it is read.
     """
-    ready = resolve(folder.plan(), catalogue or Catalogue.default(), absent=True)
+    catalogue = catalogue or Catalogue.default()
+    ready = resolve(plan or folder.plan(), catalogue, how, absent=True)
     return ready if folder.is_trusted else untrusted(ready)
 
 
@@ -167,24 +182,17 @@ def restricted(evidence: Evidence, labels: Labels, holds: Holds) -> Evidence:
     every = evidence.trajectories
     chosen: Sequence[Trajectory]
     if isinstance(every, Recorded):
-        chosen = every.part(holds)
+        chosen = part = every.part(holds)
+        # Their keys are known without reading the episodes.
+        episodes = set(part.episodes)
     else:
         chosen = tuple(one for one in every if holds(Head.of(one)))
-
-    traces = evidence.reward_traces
-    if traces:
-        # The keys of recorded episodes are known without reading the episodes.
-        keys = (
-            chosen.episodes
-            if isinstance(chosen, Recorded)
-            else [str(one.key) for one in chosen]
-        )
-        episodes = set(keys)
-        traces = tuple(trace for trace in traces if trace.episode in episodes)
+        episodes = {str(one.key) for one in chosen}
+    traces = (each for each in evidence.reward_traces if each.episode in episodes)
     return replace(
         evidence,
         trajectories=chosen,
-        reward_traces=traces,
+        reward_traces=tuple(traces),
         probe_reports=(),
         part=labels,
     )
