@@ -16,6 +16,8 @@ from gde.errors import FAULTS, GdeError, UnknownName, is_interruption
 from gde.offers import AnyOffer, MetricOffer
 from gde.request.kinds import KINDS, Kind
 
+FRAMEWORK = "gde-eval"
+"""The distribution whose defaults every run takes."""
 GROUP = "gde"
 """The group of entry points that declare plugins."""
 DISABLE = "GDE_DISABLE_PLUGINS"

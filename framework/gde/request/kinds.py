@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gde.data.plan import Choice, Plan
 from gde.offers import (
     AnyOffer,
     EnvironmentOffer,
@@ -38,6 +39,11 @@ class Kind:
     def hook(self) -> str:
         """The hook that offers parts of the kind."""
         return f"gde_{self.name}s"
+
+    def choices(self, plan: Plan) -> tuple[Choice, ...]:
+        """Those of a plan."""
+        asked = getattr(plan, self.field)
+        return asked if self.several else (asked,)
 
     @property
     def title(self) -> str:

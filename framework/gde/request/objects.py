@@ -104,23 +104,14 @@ def object_entry(kind: str, choice: Choice) -> Entry:
 def with_objects(recorded: Plan, given: Plan) -> Plan:
     """A recorded plan with the same-named objects of a plan in Python."""
     fields: dict[str, Any] = {}
-    for kind in SINGLE:
-        mine, own = getattr(recorded, kind.field), getattr(given, kind.field)
-        fields[kind.field] = _with_parts((mine,), (own,))[0]
-    for kind in SEVERAL:
-        mine, own = getattr(recorded, kind.field), getattr(given, kind.field)
-        fields[kind.field] = _with_parts(mine, own)
+    for kind in (*SINGLE, *SEVERAL):
+        parts = {(own.name, own.label): own.part for own in kind.choices(given)}
+        found = [
+            replace(choice, part=parts.get((choice.name, choice.label)))
+            for choice in kind.choices(recorded)
+        ]
+        fields[kind.field] = tuple(found) if kind.several else found[0]
     return replace(recorded, **fields)
-
-
-def _with_parts(
-    recorded: tuple[Choice, ...], given: tuple[Choice, ...]
-) -> tuple[Choice, ...]:
-    parts = {(choice.name, choice.label): choice.part for choice in given}
-    return tuple(
-        replace(choice, part=parts.get((choice.name, choice.label)))
-        for choice in recorded
-    )
 
 
 def _offered(kind: str, choice: Choice) -> AnyOffer:

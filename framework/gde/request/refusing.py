@@ -20,8 +20,7 @@ def refuse_how(plan: Plan, catalogue: Catalogue, where: str) -> None:
         ConfigError: it does; with the option that does instead.
     """
     for kind in (*SINGLE, *SEVERAL):
-        asked = getattr(plan, kind.field)
-        for choice in asked if kind.several else (asked,):
+        for choice in kind.choices(plan):
             named = {choice.label: choice.name} if kind is MODEL else {}
             for config in _configs(kind, choice, catalogue):
                 for name in sorted(how_fields(config) & choice.config.keys()):

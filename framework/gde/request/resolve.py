@@ -1,4 +1,4 @@
-"""From a plan to parts that are ready to be made, with defaults filled in."""
+"""From a plan to parts that are ready to be made, with groups and defaults filled in."""
 
 import copyreg
 import re
@@ -10,8 +10,8 @@ from gde.data.how import How
 from gde.data.json import Json
 from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError
-from gde.request.catalogue import Catalogue, load_plugins
-from gde.request.defaults import with_defaults, with_members, without_misfits
+from gde.offers import MetricOffer
+from gde.request.catalogue import FRAMEWORK, Catalogue, load_plugins
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.kinds import KINDS, MODEL, REPORTER, SEVERAL, Kind
 from gde.request.models import find_models
@@ -53,7 +53,7 @@ def resolve(
     several: dict[str, Any] = {}
     for kind in ASKED_FOR:
         request = how if kind.how else plan
-        asked = with_members(getattr(request, kind.field), kind, catalogue)
+        asked = _with_members(getattr(request, kind.field), kind, catalogue)
         chosen = tuple(find.part(kind.name, choice) for choice in asked)
         several[kind.field] = chosen
         _check_labels(kind, chosen)
@@ -84,8 +84,8 @@ def resolve(
     # What a default needs is known only now: the other parts give it.
     for kind in (KINDS["metric"], REPORTER):
         if not several[kind.field]:
-            ready = with_defaults(ready, kind, find)
-    ready = without_misfits(ready, plan.metrics)
+            ready = _with_defaults(ready, kind, find)
+    ready = _without_misfits(ready, plan.metrics)
     return replace(ready, how=replace(ready.how, settings=_settings(ready)))
 
 
@@ -102,6 +102,86 @@ def resolve_alone(
     judges = find.judges([part], ())
     models = find_models(find, [part, *judges.values()], ())
     return Alone(part=part, catalogue=catalogue, how=how, models=models, judges=judges)
+
+
+def _with_members(
+    choices: tuple[Choice, ...], kind: Kind, catalogue: Catalogue
+) -> tuple[Choice, ...]:
+    """The choices, with a group's members in the place of its name."""
+    by_name = {choice.name for choice in choices}
+    found: list[Choice] = []
+    for choice in choices:
+        names: tuple[str, ...] = (choice.name,)
+        if choice.part is None:
+            names = catalogue.members(kind.name, choice.name)
+        if names == (choice.name,):
+            found.append(choice)
+        elif choice.config or choice.alias:
+            listed = ", ".join(names)
+            raise ConfigError(
+                f"{kind.title} {choice.label!r}: a group is neither renamed nor set; name its members {listed}"
+            )
+        else:
+            # A member that is also named by itself keeps the settings that it has
+            # there.
+            found += [Choice(name=name) for name in names if name not in by_name]
+    return tuple(found)
+
+
+def _with_defaults(ready: Ready, kind: Kind, find: Finder) -> Ready:
+    """The plan with the usable default parts of a kind.
+
+    Their needs are met and their packages are installed.
+    """
+    # Only distributions that the plan takes parts from: what else is installed changes
+    # no run.
+    homes = {FRAMEWORK, *(part.entry.distribution for part in ready.parts)}
+
+    known = ready.catalogue.names(kind.name)
+    asked = []
+    for entry in ready.catalogue.entries(kind.name):
+        offer = entry.offer
+        wanted = offer.default and entry.distribution in homes
+        if not wanted or offer.needs - ready.gives or offer.missing():
+            continue
+        # If two plugins offer the name, the part is asked for in full and bears the
+        # short name.
+        if offer.name in known:
+            asked.append(Choice(name=offer.name))
+        else:
+            asked.append(Choice(name=entry.qualified, alias=offer.name))
+    chosen = tuple(find.part(kind.name, choice) for choice in asked)
+    return _replaced(ready, kind, chosen)
+
+
+def _without_misfits(ready: Ready, asked: tuple[Choice, ...]) -> Ready:
+    """The plan without those metrics of a group that do not fit the run."""
+    by_name = {choice.name for choice in asked}
+    members = []
+    misfits = []
+    for part in ready.metrics:
+        offer = part.entry.offer
+        in_group = isinstance(offer, MetricOffer) and offer.group in by_name
+        if not in_group or part.name in by_name:
+            continue
+        members.append(part)
+        if part.needs - ready.gives or offer.missing():
+            misfits.append(part)
+
+    # Where nothing of a group fits, all of it stays, so that `check` says why.
+    if not misfits or len(misfits) == len(members):
+        return ready
+    kept = tuple(part for part in ready.metrics if part not in misfits)
+    return _replaced(ready, KINDS["metric"], kept)
+
+
+def _replaced(ready: Ready, kind: Kind, chosen: tuple[Chosen, ...]) -> Ready:
+    """The plan with other parts of a kind."""
+    parts: dict[str, Any] = {kind.field: chosen}
+    fields: dict[str, Any] = {kind.field: tuple(part.choice for part in chosen)}
+    if kind.how:
+        return replace(ready, how=replace(ready.how, **fields), **parts)
+    return replace(ready, plan=replace(ready.plan, **fields), **parts)
 
 
 def _swapped(condition: Condition) -> list[Condition]:

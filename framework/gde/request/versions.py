@@ -10,7 +10,7 @@ from socket import gethostname
 from subprocess import SubprocessError, run
 
 from gde.errors import GdeError
-from gde.request.defaults import FRAMEWORK
+from gde.request.catalogue import FRAMEWORK
 from gde.request.kinds import KINDS
 from gde.request.ready import Chosen, Ready
 from gde.request.settings import dump_what

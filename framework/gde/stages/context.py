@@ -20,8 +20,7 @@ from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Declared, Metric
 from gde.parts.probe import Readout
 from gde.parts.reward_model import RewardSource
-from gde.request.catalogue import Catalogue
-from gde.request.defaults import FRAMEWORK
+from gde.request.catalogue import FRAMEWORK, Catalogue
 from gde.request.finding import DEFAULT_HOW, Finder
 from gde.request.models import find_model
 from gde.request.ready import Alone, Chosen, Ready, unmade
