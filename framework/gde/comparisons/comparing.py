@@ -21,7 +21,6 @@ from gde.comparisons.probes import (
     in_one_run,
     with_outcomes,
 )
-from gde.comparisons.settings import differing
 from gde.comparisons.worlds import differing_worlds
 from gde.data.measure import Measures
 from gde.errors import GdeError
@@ -64,8 +63,7 @@ def compare(
         UnknownName: both have no such number.
         GdeError: both are one run; or they share no world, or no measurement.
     """
-    folders = Path(run_a), Path(run_b)
-    [found] = _together([_Runs(folders, catalogue).compared(0, 1, episodes)])
+    [found] = compare_all([Path(run_a), Path(run_b)], catalogue, episodes)
     return found
 
 
@@ -81,11 +79,7 @@ def compare_all(
     """
     opened = _Runs(runs, catalogue)
     pairs = combinations(range(len(runs)), 2)
-    return _together([opened.compared(i, j, episodes) for i, j in pairs])
-
-
-def _together(comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
-    """The comparisons with p values that are corrected over all of them."""
+    comparisons = [opened.compared(i, j, episodes) for i, j in pairs]
     rows = corrected([row for one in comparisons for row in one.rows])
 
     # Each comparison gets its own rows back.
@@ -107,7 +101,7 @@ class _Runs:
         self._opened = [Opened.of(run, self._catalogue) for run in runs]
         self._episodes: dict[tuple[int, str], Episodes] = {}
 
-    def compared(self, i: int, j: int, episodes: str = "") -> Compared:
+    def compared(self, i: int, j: int, episodes: str) -> Compared:
         """Two of the runs compared, without correction over other pairs."""
         opened_a, opened_b = self._opened[i], self._opened[j]
         if opened_a.folder.path.samefile(opened_b.folder.path):
@@ -160,13 +154,8 @@ def _compared(a: Episodes, b: Episodes, shared: Shared, episodes: str) -> Compar
     if probed_a and probed_b:
         probes = tuple(compare_probes(probed_a, probed_b))
         notes += in_one_run(probed_a, probed_b)
-    plans = {"A": a.opened.ready.plan, "B": b.opened.ready.plan}
-    settings = differing(plans)
     return Compared(
-        runs=(
-            replace(a.opened.side, settings=settings["A"]),
-            replace(b.opened.side, settings=settings["B"]),
-        ),
+        runs=(a.opened.side, b.opened.side),
         rows=rows,
         notes=tuple(notes),
         swept=tuple(swept),

@@ -1,11 +1,10 @@
 """The rows of a comparison of two runs, corrected for multiple tests."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gde.comparisons.settings import Settings
 from gde.comparisons.worlds import WorldsOfBoth
 from gde.data.json import Labels
 from gde.data.measure import Better
@@ -105,8 +104,6 @@ class Side:
     """The language models that answered in it."""
     verdicts: tuple[Measurement, ...] = ()
     """The verdicts of its metrics; none before it has a result."""
-    settings: Settings = field(default_factory=dict)
-    """Those that differ from the other's."""
 
 
 @dataclass(frozen=True, kw_only=True)

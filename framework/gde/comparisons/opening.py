@@ -168,12 +168,10 @@ class Episodes(NamedTuple):
             for name, metric in metrics.items()
             if any(each.contender for each in metric.measures.known)
         ]
-        of_tasks: dict[Quantity, dict[str, float]] = {}
-        if contending:
-            places = [
-                head.cluster if head.cluster in tasks else None for head in self.heads
-            ]
-            of_tasks = measured(contending, self.evidence, places)
+        places = [
+            head.cluster if head.cluster in tasks else None for head in self.heads
+        ]
+        of_tasks = measured(contending, self.evidence, places)
         for quantity in [*found, *of_tasks]:
             if shared.meanings[quantity.name].contender:
                 found[quantity] = of_tasks.get(quantity, {})

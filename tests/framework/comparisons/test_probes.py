@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gde.cli.compare_command import _probe_lines
+from gde.cli.compared_rows import _probe_lines
 from gde.comparisons.differences import Compared, ProbeRow
 from gde.comparisons.probes import ProbedRun, compare_probes, in_one_run, with_outcomes
 from gde.data.episode_table import Head
