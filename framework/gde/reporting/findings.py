@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from gde.data.goals import GOAL_MOVED
 from gde.data.grouping import grouped
 from gde.data.json import is_number
-from gde.data.measure import Better, Measure, Measures
+from gde.data.measure import Measure, Measures
 from gde.data.model_use import SERVED
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
@@ -158,20 +160,19 @@ def findings(result: Result) -> list[Finding]:
         if not measure.column:
             label = measure.contender
             of_truth = {where.get(label) for where in informed} - {None}
-            ranked = _ranked(measure.better, groups[name])
-            # Contenders that read the truth have won nothing.
-            numbers = sorted(ranked, key=lambda one: one.where.get(label) in of_truth)
+            rank = partial(_rank, measure, of_truth)
+            numbers = sorted(groups[name], key=rank)
             found.append(Finding(measure=measure, numbers=tuple(numbers)))
     return found
 
 
-def _ranked(better: Better, numbers: Sequence[Measurement]) -> list[Measurement]:
-    """The best first, those without a value last."""
-    sign = 1 if better == "less" else -1
-    measured = [one for one in numbers if one.value is not None]
-    missing = [one for one in numbers if one.value is None]
-    measured.sort(key=lambda one: sign * (one.value or 0.0))
-    return [*measured, *missing]
+def _rank(measure: Measure, of_truth: set[Any], one: Measurement) -> tuple[Any, ...]:
+    """The best comes first, one without a value last. Contenders that read the truth
+    have won nothing.
+    """
+    reads_truth = one.where.get(measure.contender) in of_truth
+    sign = 1 if measure.better == "less" else -1
+    return reads_truth, one.value is None, sign * (one.value or 0.0)
 
 
 def headlines(result: Result) -> list[Finding]:

@@ -153,15 +153,13 @@ def _check_free(folder: Path) -> None:
         raise cannot_make(folder, error)
 
 
-def foresee(
-    request: Request, catalogue: Catalogue | None = None
-) -> tuple[Estimate, ...]:
+def foresee(request: Request) -> tuple[Estimate, ...]:
     """Estimate what the plans of a study ask of language models; nothing is run.
 
     Raises:
         GdeError: no such study, or a part of a plan is refused.
     """
-    catalogue = catalogue or Catalogue.default()
+    catalogue = Catalogue.default()
     study, _, plans = _planned(request, catalogue)
     # A study may know more of its reward models than can be counted without them, and
     # at once: worlds that are made on demand take long to count.

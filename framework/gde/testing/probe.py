@@ -3,10 +3,8 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gde.data.activations import EMBEDDING, TokenSequence
 from gde.data.arrays import Floats
@@ -29,6 +27,7 @@ from gde.seeding import generator
 from gde.testing.measurements import check_measurements
 from gde.testing.promises import (
     calling,
+    close,
     promise,
     promise_equal,
     promise_protocol,
@@ -298,7 +297,7 @@ def _check_guess(
     of_other = probe.likelihoods(other, dataset)
     for name, labels in probe.likelihoods(readout, dataset).items():
         promise(
-            name not in of_other or _close(of_other[name].uniform, labels.uniform),
+            name not in of_other or close(of_other[name].uniform, labels.uniform),
             f"{variant}: uniform likelihoods must not depend on the fit, {name!r}",
         )
 
@@ -331,7 +330,7 @@ def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) ->
     promise(np.isfinite(predicted).all(), f"{variant}: predictions must be finite")
     (alone,) = readout.predict(dataset.inputs[:1])
     promise(
-        _close(alone, predicted[0]),
+        close(alone, predicted[0]),
         f"{variant}: the prediction of a row must not depend on other rows",
     )
     if dataset.inputs.ndim == 3:
@@ -339,11 +338,7 @@ def _check_predictions(readout: Readout, variant: str, dataset: ProbeDataset) ->
             dataset.inputs, ((0, 0), (0, 2), (0, 0)), constant_values=np.nan
         )
         promise(
-            _close(readout.predict(further), predicted),
+            close(readout.predict(further), predicted),
             f"{variant}: padding must not change a prediction",
         )
     return predicted
-
-
-def _close(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    return np.allclose(first, second, rtol=1e-3, atol=1e-4)

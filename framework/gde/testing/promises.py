@@ -5,6 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gde.data.trajectory import Trajectory
 
 
@@ -75,6 +78,11 @@ def unknown(method: str, trajectory: Trajectory, error: Exception) -> str:
     got = f"got {type(error).__name__}: {error}"
     where = f"episode {trajectory.key} of world {trajectory.world.id!r}"
     return f"{method} must not raise on {where}, {got}; a part for other worlds is checked with `trajectories` of them"
+
+
+def close(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether two arrays are equal up to rounding."""
+    return np.allclose(first, second, rtol=1e-3, atol=1e-4)
 
 
 def _short(value: object) -> str:

@@ -13,7 +13,6 @@ from gde.data.activations import (
     CaptureRequest,
     TokenSequence,
 )
-from gde.data.arrays import Floats
 from gde.data.completion import ChatRequest, Completion
 from gde.errors import CannotReplay, GdeError
 from gde.parts.language_model import Retokenizer, WhiteBox
@@ -25,6 +24,7 @@ from gde.testing.interventions import (
 )
 from gde.testing.language_model import check_language_model, requests
 from gde.testing.promises import (
+    close,
     promise,
     promise_equal,
     promise_protocol,
@@ -32,9 +32,6 @@ from gde.testing.promises import (
 )
 
 TEXT = "# A _ G #\n0 1 2\n"
-RELATIVE = 1e-3
-ABSOLUTE = 1e-4
-"""Tolerances of float arithmetic between batches."""
 
 
 def check_white_box(make: Callable[[], WhiteBox]) -> None:
@@ -99,7 +96,7 @@ def _check_capture(model: WhiteBox, sequences: Sequence[TokenSequence]) -> None:
         (alone,) = model.capture([sequence], request)
         for place, values in alone.values.items():
             promise(
-                _close(record.values[place], values),
+                close(record.values[place], values),
                 "a sequence must give the same activations in any batch",
             )
     with promise_raises(
@@ -199,7 +196,7 @@ def _check_scores(model: Retokenizer, sequence: TokenSequence, scored: int) -> N
     )
     for place, values in plain.values.items():
         promise(
-            _close(record.values[place], values),
+            close(record.values[place], values),
             "a sequence must give the same activations whether its tokens are scored or not",
         )
 
@@ -224,11 +221,5 @@ def _check_untrained(model: WhiteBox, sequences: Sequence[TokenSequence]) -> Non
         (record,) = each.capture(sequences[:1], request)
         streams.append(record.values[last, "pre"])
     trained, one, other = streams
-    promise(_close(one, other), "untrained must be a function of its seed")
-    promise(
-        not _close(one, trained), "untrained must have other weights than the model"
-    )
-
-
-def _close(first: Floats, second: Floats) -> bool:
-    return np.allclose(first, second, rtol=RELATIVE, atol=ABSOLUTE)
+    promise(close(one, other), "untrained must be a function of its seed")
+    promise(not close(one, trained), "untrained must have other weights than the model")

@@ -25,10 +25,15 @@ from gde_plugins.meg.trajectories.episodes import Episode
 from gde_plugins.meg.trajectories.linear_utility import Linear
 from gde_plugins.meg.worlds import cliff_world, epsilon_greedy, greedy
 
-RNG = np.random.default_rng(0)
+
+def rng() -> np.random.Generator:
+    """Its own for each use, so that no test hangs on those before it."""
+    return np.random.default_rng(0)
+
+
 STAY, SWITCH = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
 WORLD = cliff_world(4, 3)
-POLICY, TIMED = random_policy(RNG, WORLD), random_policy(RNG, WORLD, 5)
+POLICY, TIMED = random_policy(rng(), WORLD), random_policy(rng(), WORLD, 5)
 HANDS = Diagram(
     decision("D1", [0.2, 0.8]),
     decision("D2", [0.2, 0.8]),
@@ -210,7 +215,7 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
         ("wind: wanted a probability, got nan", lambda: cliff_world(wind=NAN)),
         ("horizon must be", lambda: greedy(WORLD, 0)),
         ("epsilon: wanted a probability", lambda: epsilon_greedy(POLICY, NAN)),
-        ("horizon must be", lambda: random_policy(RNG, WORLD, 0)),
+        ("horizon must be", lambda: random_policy(rng(), WORLD, 0)),
     ],
     "episodes": [
         (
@@ -229,13 +234,13 @@ WRONG: dict[str, list[tuple[str, Callable[[], object]]]] = {
             )
             for wrong in (0,)
         ],
-        ("wanted episodes", lambda: from_trajectories([], rng=RNG)),
+        ("wanted episodes", lambda: from_trajectories([], rng=rng())),
         (
             "wanted a label of the model, .* got 'nope'",
-            lambda: from_trajectories(EPISODES, "nope", rng=RNG),
+            lambda: from_trajectories(EPISODES, "nope", rng=rng()),
         ),
-        ("wanted|must", lambda: from_trajectories(EPISODES, Linear(()), rng=RNG)),
-        ("wanted|must", lambda: from_trajectories(EPISODES, Linear("goal"), rng=RNG)),  # type: ignore[arg-type]
+        ("wanted|must", lambda: from_trajectories(EPISODES, Linear(()), rng=rng())),
+        ("wanted|must", lambda: from_trajectories(EPISODES, Linear("goal"), rng=rng())),  # type: ignore[arg-type]
     ],
     "diagrams": [
         (

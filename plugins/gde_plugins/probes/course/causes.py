@@ -242,11 +242,7 @@ class _Compared:
 
     def _moved(self, change: Change, found: Outcomes) -> list[bool]:
         """Whether each answer moves as the change would have it."""
-        if change.name == ABLATE or change.control == SAME:
-            return [
-                move != own
-                for move, own in zip(found.moves, self.plain.moves, strict=True)
-            ]
-        return [
-            move == donor for move, donor in zip(found.moves, self.wanted, strict=True)
-        ]
+        is_away = change.name == ABLATE or change.control == SAME
+        others = self.plain.moves if is_away else self.wanted
+        pairs = zip(found.moves, others, strict=True)
+        return [(move != other) is is_away for move, other in pairs]

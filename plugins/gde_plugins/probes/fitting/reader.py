@@ -30,7 +30,7 @@ from gde_plugins.probes.fitting.ridge import (
     calibrated,
     rows_of_worlds,
 )
-from gde_plugins.probes.fitting.weights import z_scores
+from gde_plugins.probes.fitting.weights import z_scored
 
 PENALTIES = tuple(10.0**power for power in range(2, -9, -2))
 """Of the mean square of a principal component; of equally good ones the largest is
@@ -124,8 +124,7 @@ def fit_reader(
         ValueError: fewer than two worlds.
     """
     rows = rows_of_worlds(worlds)
-    mean, scale = z_scores(inputs)
-    scored = ((inputs - mean) / scale).astype(np.float64)
+    mean, scale, scored = z_scored(inputs)
     of_class = np.eye(int(codes.max()) + 1, dtype=bool)[codes]
     is_thing = (of_class.sum(axis=1) == 1).all(axis=0)
     is_thing[[*walls]] = False

@@ -31,7 +31,7 @@ from scipy.optimize import minimize_scalar
 from gde_plugins.probes.arrays import Bools, Codes, Doubles, Floats, Indices, Worlds
 from gde_plugins.probes.fitting.one_thread import one_thread
 from gde_plugins.probes.fitting.places import PlaceWeights
-from gde_plugins.probes.fitting.weights import CellWeights, z_scores
+from gde_plugins.probes.fitting.weights import CellWeights, z_scored
 
 TEMPERATURES = (1e-2, 1e1)
 """Bounds of the temperature; one-hot targets differ by 1."""
@@ -59,9 +59,7 @@ def fit_ridge(
         ValueError: fewer than two worlds.
     """
     rows = rows_of_worlds(worlds)
-    mean, scale = z_scores(inputs)
-    # Subtracted and divided in float32, as when the read-out is used.
-    scored = ((inputs - mean) / scale).astype(np.float64)
+    mean, scale, scored = z_scored(inputs)
     targets = np.eye(n_classes)[codes]
     fits = RidgeFits(Components.of(scored), targets)
 
@@ -112,8 +110,7 @@ def fit_linear(
         ValueError: fewer than two worlds.
     """
     rows = rows_of_worlds(worlds)
-    mean, scale = z_scores(inputs)
-    scored = ((inputs - mean) / scale).astype(np.float64)
+    mean, scale, scored = z_scored(inputs)
     fits = RidgeFits(Components.of(scored), targets)
 
     def error(penalty: float) -> float:

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from gde_plugins.probes.arrays import Bools, Floats
+from gde_plugins.probes.arrays import Bools, Doubles, Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,6 +148,13 @@ def z_scores(inputs: NDArray[Any]) -> tuple[Floats, Floats]:
     is_constant = deviation <= rounding
     scale = np.where(is_constant, 1, deviation)
     return mean.astype(np.float32), scale.astype(np.float32)
+
+
+def z_scored(inputs: NDArray[Any]) -> tuple[Floats, Floats, Doubles]:
+    """Mean and scale (D,) as of `z_scores`, and the scored inputs (N, D)."""
+    mean, scale = z_scores(inputs)
+    # Subtracted and divided in float32, as when a read-out is used.
+    return mean, scale, ((inputs - mean) / scale).astype(np.float64)
 
 
 def cell_coordinates(shape: tuple[int, ...]) -> Floats:
