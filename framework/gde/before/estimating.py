@@ -82,7 +82,7 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
     """
     found = []
     if ready.agent_model:
-        one = _unknown(plan, ready.agent, asked)
+        one = unknown(plan, ready.agent, asked)
         if asked.calls is not None:
             prompt = asked.characters // CHARACTERS
             one = replace(
@@ -96,13 +96,13 @@ def estimates(plan: str, ready: Ready, asked: Asked) -> list[Estimate]:
         found.append(one)
     for chosen in ready.rewards:
         if model_names(chosen.config):
-            found.append(_unknown(plan, chosen, asked))
+            found.append(unknown(plan, chosen, asked))
     if ready.agent_model:
         found += _of_probes(plan, ready, asked)
     return found
 
 
-def _unknown(plan: str, chosen: Chosen, asked: Asked) -> Estimate:
+def unknown(plan: str, chosen: Chosen, asked: Asked) -> Estimate:
     """The estimate of a part whose calls depend on the answers."""
     return Estimate(plan=plan, part=chosen.label, episodes=asked.episodes, note=UNKNOWN)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import cast
 
-from gde.before.estimating import UNKNOWN, Asked, check_budget, cost_of, count
+from gde.before.estimating import Asked, check_budget, cost_of, count, unknown
 from gde.before.first_turn import FirstTurn
 from gde.before.preparing import prepare
 from gde.before.spending import Question
@@ -346,15 +346,14 @@ class _Questions:
 
     def _estimate(self, chosen: Chosen, answers: Sequence[Question]) -> None:
         """Take every turn to be like the one that was asked about."""
-        asked = self.asked
-        one = Estimate(
-            plan=self.name, part=chosen.label, episodes=asked.episodes, note=UNKNOWN
-        )
+        one = unknown(self.name, chosen, self.asked)
         if answers:
-            one = self._estimated(chosen, answers)
+            one = self._estimated(one, chosen, answers)
         self.estimates.append(one)
 
-    def _estimated(self, chosen: Chosen, answers: Sequence[Question]) -> Estimate:
+    def _estimated(
+        self, one: Estimate, chosen: Chosen, answers: Sequence[Question]
+    ) -> Estimate:
         asked = self.asked
         how = self.ready.how
         completions = [answer.first.completion for answer in answers]
@@ -371,10 +370,8 @@ class _Questions:
             prompt_tokens = round(prompt_turns * sum(filter(None, prompts)))
             answer_tokens = asked.turns * sum(filter(None, replies))
             cost = cost_of(self.ready, answers[0].model, prompt_tokens, answer_tokens)
-        return Estimate(
-            plan=self.name,
-            part=chosen.label,
-            episodes=asked.episodes,
+        return replace(
+            one,
             calls=asked.turns * len(answers),
             prompt_tokens=prompt_tokens,
             answer_tokens=answer_tokens,
@@ -382,6 +379,7 @@ class _Questions:
             * seconds
             / max(1, min(how.concurrency, asked.episodes)),
             cost=cost,
+            note="",
         )
 
 

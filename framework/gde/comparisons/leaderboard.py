@@ -9,7 +9,7 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure
 from gde.data.reward import NOT_ISOLATED, READS_AHEAD, READS_TRUTH
 from gde.numerics.leaderboard import Scores, Standing, leaderboard, task_scores
-from gde.offers import Capability, MetricOffer
+from gde.offers import Capability
 from gde.parts.metric import Metric
 from gde.request.catalogue import Catalogue
 from gde.request.ready import Chosen, Ready
@@ -87,9 +87,7 @@ def rank_contenders(runs: Sequence[Path]) -> tuple[Leaderboard, ...]:
 def _measures(ready: Ready) -> Iterator[tuple[Measure, Chosen]]:
     """The headlines of a run that have contenders, each with its metric."""
     for chosen in ready.metrics:
-        offer = chosen.entry.offer
-        assert isinstance(offer, MetricOffer)
-        for measure in offer.measures:
+        for measure in chosen.entry.metric.measures:
             if measure.contender and measure.headline:
                 yield measure, chosen
 

@@ -15,7 +15,6 @@ from gde.data.measure import Measure, Measures
 from gde.data.result import Measurement
 from gde.errors import GdeError
 from gde.numerics.by_world import Quantity, measured
-from gde.offers import MetricOffer
 from gde.parts.metric import Declared
 from gde.request.catalogue import Catalogue
 from gde.request.ready import Chosen, Ready, reads_turns_alone, untrusted
@@ -106,9 +105,8 @@ class Shared(NamedTuple):
                     f"metric {name!r} is configured differently in {b.side.run}"
                 )
                 notes.append(f"{configured}: both are measured as in {a.side.run}")
-            assert isinstance(offer, MetricOffer)
             shared[name] = chosen, resources.metric_of(chosen)
-            declared += offer.measures
+            declared += chosen.entry.metric.measures
 
         if not shared:
             advice = "run `gde rescore` on one with the metric of the other"

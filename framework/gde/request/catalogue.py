@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from types import ModuleType
+from typing import Any
 
 import pluggy
 
@@ -219,6 +220,12 @@ class Entry:
         return f"{self.plugin}:{self.offer.name}"
 
     @property
+    def metric(self) -> MetricOffer[Any, Any]:
+        """The offer, of a metric."""
+        assert isinstance(self.offer, MetricOffer)
+        return self.offer
+
+    @property
     def install(self) -> str:
         """The command that installs the offer's missing packages; empty for none."""
         if not self.offer.missing():
@@ -286,8 +293,7 @@ class Catalogue:
         if name in known:
             return self.find("metric", name)
         for entry in self.entries("metric"):
-            assert isinstance(entry.offer, MetricOffer)
-            if any(measure.matches(name) for measure in entry.offer.measures):
+            if any(measure.matches(name) for measure in entry.metric.measures):
                 return entry
         family, _, _ = name.partition(".")
         return self.find("metric", family if family in known else name)

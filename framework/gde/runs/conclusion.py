@@ -10,7 +10,6 @@ from gde.data.evidence import Evidence
 from gde.data.measure import Measure, Measures
 from gde.data.model_use import ModelUse
 from gde.data.result import Failure, Measurement, Result, RunStatus, Subject
-from gde.offers import MetricOffer
 from gde.request.catalogue import call_each
 from gde.request.ready import Chosen, Ready
 from gde.request.secrets import NOTED
@@ -247,9 +246,7 @@ def _measures(ready: Ready, earlier: Result | None) -> tuple[Measure, ...]:
     measures = list(earlier.measures) if earlier else []
     measures += measures_of_probes(ready)
     for metric in as_offered(ready.metrics):
-        offer = metric.entry.offer
-        assert isinstance(offer, MetricOffer)
-        measures += offer.measures
+        measures += metric.entry.metric.measures
     return tuple({measure.name: measure for measure in measures}.values())
 
 

@@ -11,7 +11,6 @@ from gde.data.episode_table import Tabulated
 from gde.data.evidence import Evidence
 from gde.data.frame import Table, beside
 from gde.data.model_use import Usage
-from gde.offers import MetricOffer
 from gde.request.catalogue import Catalogue
 from gde.request.ready import Chosen, Ready
 from gde.request.settings import dump_what
@@ -116,9 +115,7 @@ def _facts(
     resources = Resources(ready)
     asked = []
     for chosen in ready.metrics:
-        offer = chosen.entry.offer
-        assert isinstance(offer, MetricOffer)
-        if offer.facts and not chosen.absent:
+        if chosen.entry.metric.facts and not chosen.absent:
             asked.append((chosen.label, partial(resources.metric_of, chosen)))
     know_facts(evidence, asked, journal, keep=False)
     tables = evidence.trajectories

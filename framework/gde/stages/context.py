@@ -12,7 +12,7 @@ from gde.data.observation import Task, World
 from gde.data.plan import Choice
 from gde.data.trajectory import EpisodeKey, Trajectory
 from gde.errors import GdeError
-from gde.offers import Capability, MetricOffer
+from gde.offers import Capability
 from gde.parts.agent import Agent, Brief
 from gde.parts.context import Through
 from gde.parts.environment import Environment
@@ -168,11 +168,9 @@ class Resources:
     def metric_of(self, chosen: Chosen) -> Declared:
         """The metric, made once per process: it keeps nothing between two evidences."""
         if chosen.label not in self._metrics:
-            offer = chosen.entry.offer
-            assert isinstance(offer, MetricOffer)
             self._metrics[chosen.label] = Declared(
                 self.make(chosen),
-                Measures(offer.measures),
+                Measures(chosen.entry.metric.measures),
                 made_by(self.ready.environment, chosen) if self.ready else "",
             )
         return self._metrics[chosen.label]

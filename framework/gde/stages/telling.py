@@ -6,7 +6,7 @@ from gde.data.mdp import TabularMDP
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episode_metric import EpisodeMetric, Model, undeclared
-from gde.offers import Capability, MetricOffer
+from gde.offers import Capability
 from gde.request.ready import Chosen, Ready
 from gde.request.versions import made_by
 from gde.stages.context import Resources
@@ -23,10 +23,8 @@ def telling(ready: Ready) -> Mapping[str, Chosen]:
     """The metrics that tell facts of an episode as it ends, by what these are made by."""
     found = {}
     for chosen in ready.metrics:
-        offer = chosen.entry.offer
-        assert isinstance(offer, MetricOffer)
         made = made_by(ready.environment, chosen)
-        if offer.facts and made and not chosen.absent:
+        if chosen.entry.metric.facts and made and not chosen.absent:
             found[made] = chosen
     return found
 
@@ -56,9 +54,8 @@ class Teller:
             except BaseException as error:
                 pass_on(error)
                 continue
-            assert isinstance(chosen.entry.offer, MetricOffer)
             if isinstance(metric, EpisodeMetric) and made in sets:
-                asks = chosen.entry.offer.facts == "world"
+                asks = chosen.entry.metric.facts == "world"
                 self._metrics[sets[made]] = metric, asks
 
     def wants_process(self, condition: int) -> bool:

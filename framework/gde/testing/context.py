@@ -6,7 +6,6 @@ from typing import Any
 
 from gde.data.measure import Measures
 from gde.errors import GdeError
-from gde.offers import MetricOffer
 from gde.parts.context import OutsideRun
 from gde.parts.language_model import LanguageModel
 from gde.parts.metric import Declared, Metric
@@ -42,8 +41,7 @@ class PlainContext(OutsideRun):
 
     def metric(self, name: str) -> Metric:
         entry = Catalogue.default().find_metric(name)
-        assert isinstance(entry.offer, MetricOffer)
-        return Declared(self._made(entry), Measures(entry.offer.measures))
+        return Declared(self._made(entry), Measures(entry.metric.measures))
 
     def readout(self, probe: str, fit: str) -> Readout:
         if (probe, fit) not in self.readouts:
