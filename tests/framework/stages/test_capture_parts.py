@@ -12,6 +12,7 @@ from gde.before.preparing import prepare
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.versions import versions
+from gde.stages import capture_parts
 from gde.stages.capture_parts import (
     Capture,
     Captured,
@@ -19,6 +20,7 @@ from gde.stages.capture_parts import (
     Part,
     in_order,
 )
+from gde.stages.context import Resources
 from gde.testing.parts import PlantedModel
 
 REQUEST = CaptureRequest(layers=(0,), positions=("pre",))
@@ -106,6 +108,30 @@ def test_elsewhere_the_same_is_captured() -> None:
     for seed in (None, 7):
         here = values(Capture(models, "m", REQUEST)(part(0, seed)))
         np.testing.assert_array_equal(values(job()(part(0, seed))), here)
+
+
+def test_elsewhere_models_stay_for_the_next_part_and_leave_for_another_capture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Resources] = []
+    closed: list[Resources] = []
+
+    class Counted(Resources):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+        def close(self) -> None:
+            super().close()
+            closed.append(self)
+
+    monkeypatch.setattr(capture_parts, "Resources", Counted)
+    first, second = job(token="first"), job(token="second")
+    for number in range(2):
+        first(part(number, 7))
+    assert (len(made), closed) == (1, [])
+    second(part(0, 7))
+    assert (len(made), closed) == (2, made[:1])
 
 
 def test_elsewhere_another_model_or_software_is_refused() -> None:
