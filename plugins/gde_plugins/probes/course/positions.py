@@ -30,39 +30,33 @@ class CoursePositions:
         """The names of all positions."""
         names: list[str] = []
         for position in self.chosen:
-            if position == ALL:
-                names += map(self._named, EVENTS)
-            else:
-                event = position.removeprefix(PREFIX)
-                names.append(self._named(event) if event != position else position)
+            is_all = position == ALL
+            several = [PREFIX + event for event in EVENTS] if is_all else [position]
+            names += map(self._named, several)
         return tuple(names)
 
     @property
     def marks(self) -> "Marks | None":
         """What finds the events, see `gde.parts.probe.Probe`; None where none is read."""
-        names = {self._named(event) for event in EVENTS}
-        return self._marked if names.intersection(self.read) else None
+        has_events = any(name.startswith(PREFIX) for name in self.read)
+        return self._marked if has_events else None
 
-    def _named(self, event: str) -> str:
-        """The name of an event's position, which tells patterns other than nano's apart:
+    def _named(self, position: str) -> str:
+        """The name of a position. That of an event tells patterns other than nano's apart:
         what is stored under a name must not have been found by others.
         """
-        if self.patterns == FORMS:
-            return PREFIX + event
+        if self.patterns == FORMS or not position.startswith(PREFIX):
+            return position
         digest = sha256(repr([self.patterns[each] for each in FORMS]).encode())
-        return f"{PREFIX}{event}-{digest.hexdigest()[:8]}"
+        return f"{position}-{digest.hexdigest()[:8]}"
 
     def _marked(
         self, completion: Completion, sequence: "TokenSequence", tokenize: "Tokenize"
     ) -> "Marked":
         found = find_events(completion, sequence, self.patterns, tokenize)
-        marked: dict[str, tuple[int, ...] | str] = {}
-        for event in EVENTS:
-            name = self._named(event)
-            if name not in self.read:
-                continue
-            if event in found.tokens:
-                marked[name] = (found.tokens[event],)
-            else:
-                marked[name] = found.reasons[event]
-        return marked
+        names = {event: self._named(PREFIX + event) for event in EVENTS}
+        return {
+            name: found.positions.get(PREFIX + event, found.reasons.get(event, ""))
+            for event, name in names.items()
+            if name in self.read
+        }
