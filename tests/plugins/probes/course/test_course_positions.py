@@ -16,6 +16,7 @@ from gde.request.settings import build
 from gde.stages.models import Models
 from gde.store.activations import ActivationStore
 from gde.store.folder import RunFolder
+from gde.testing import check_probe
 from gde.testing.context import PlainContext
 from gde_plugins.language_models.config import NanoConfig
 from gde_plugins.language_models.plugin import make_nano
@@ -24,6 +25,7 @@ from gde_plugins.probes.course.config import EventsConfig
 from gde_plugins.probes.course.events import EVENTS, FORMS, NOT_SAID, PREFIX
 from gde_plugins.probes.course.sources import own
 from gde_plugins.probes.course.turns import first_turns
+from gde_plugins.probes.maps.probe import CogmapProbe
 
 pytest.importorskip("transformers", reason="needs the extra llm")
 WORLDS = 20
@@ -182,3 +184,8 @@ def test_served_words_are_found_in_local_tokens(
     }
     assert NOT_SAID in found["goal"]
     assert "no position" not in found["agent"] + found["before"] + found["after"]
+
+
+def test_a_probe_of_events_keeps_every_promise() -> None:
+    config = CogmapConfig(positions=("course",), size=9)
+    check_probe(lambda: CogmapProbe(config))
