@@ -221,8 +221,6 @@ def find_model(
             f"language model {choice.alias!r}: a model of that name exists already; take another name"
         )
     entry, argument = model_entry(choice, catalogue)
-    if choice.part is not None:
-        return entry, build_part(entry.offer.config, choice, how, choice.label)
     return entry, _configured(entry, argument, choice, whose, how)
 
 

@@ -46,7 +46,7 @@ class _Prefix(NamedTuple):
     """Number of last tokens that are scored."""
 
 
-class _Scores(NamedTuple):
+class Scores(NamedTuple):
     """As in an `ActivationRecord`."""
 
     logprobs: tuple[float, ...] = ()
@@ -149,7 +149,7 @@ def _capture_batch(
     reading = visiting(model, _readers(batch, request, records))
     scored = batch[0].scored
     ending = visiting(model, {} if scored else {(max(request.layers), RESIDUAL): _end})
-    scores = _Scores()
+    scores = Scores()
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading, ending:
         if scored:
             scores = _score(model, ids.to(model.device), scored)
@@ -158,20 +158,23 @@ def _capture_batch(
     return [ActivationRecord(values=values, **scores._asdict()) for values in records]
 
 
-def _score(model: Any, ids: Tensor, scored: int) -> _Scores:
+def _score(model: Any, ids: Tensor, scored: int) -> Scores:
     """Run a pass over (1, N) tokens, and score the last ones."""
-    # The logits at a token are those of the next one.
     output = model(input_ids=ids, use_cache=False, logits_to_keep=scored + 1)
-    logits = output.logits[0, :-1].float()
-    of_tokens = logits.gather(-1, ids[0, -scored:, None])[:, 0]
-
-    logprobs = (of_tokens - logits.logsumexp(dim=-1)).clamp(max=0)
-    deficits = logits.amax(dim=-1) - of_tokens
+    scores = scores_of(output.logits[0], ids[0, -scored:])
     # A server that follows the checkpoint draws others than the likeliest tokens.
     is_plain = model.generation_config.repetition_penalty in (None, 1.0)
-    return _Scores(
-        tuple(logprobs.tolist()), tuple(deficits.tolist()) if is_plain else ()
-    )
+    return scores if is_plain else scores._replace(deficits=())
+
+
+def scores_of(logits: Tensor, tokens: Tensor) -> Scores:
+    """Score N tokens by the logits (N + 1, V) at the token before them and at each."""
+    # The logits at a token are those of the next one.
+    logits = logits[:-1].float()
+    of_tokens = logits.gather(-1, tokens[:, None])[:, 0]
+    logprobs = (of_tokens - logits.logsumexp(dim=-1)).clamp(max=0)
+    deficits = logits.amax(dim=-1) - of_tokens
+    return Scores(tuple(logprobs.tolist()), tuple(deficits.tolist()))
 
 
 def _readers(

@@ -15,10 +15,12 @@ from gde.offers import Capability, ModelOffer, NoConfig
 from gde.parts.context import Context
 from gde.parts.language_model import LanguageModel
 from gde_plugins.language_models.capturing import Reader
+from gde_plugins.language_models.hooked import HookedModel
 from gde_plugins.language_models.loading import Found, choose_kernels, software
 from gde_plugins.language_models.one_in_memory import OneInMemory
 from gde_plugins.language_models.transformers_model import DATE, TransformersModel
 
+OF_HOOKED = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
 INSIDE = ("original_model", "_model", "model")
 """Attributes in which others keep the model of transformers that they wrap:
 TransformerLens's TransformerBridge, nnsight's LanguageModel, a pipeline.
@@ -45,7 +47,8 @@ def in_memory(
 
     Args:
         name: by which parts name the model.
-        model: a causal model of transformers, or what wraps one.
+        model: a causal model of transformers, what wraps one, or a HookedTransformer of
+            TransformerLens.
         tokenizer: with a chat template; None for that of the wrapper.
         batch_size: number of conversations generated together.
         date: for chat templates that print one.
@@ -53,14 +56,15 @@ def in_memory(
     Raises:
         GdeError: there is no model of transformers in it, or no tokenizer.
     """
-    weights = _weights(model)
+    is_hooked = hasattr(type(model), "run_with_hooks") and hasattr(model, "cfg")
+    weights = model if is_hooked else _weights(model)
     tokenizer = tokenizer if tokenizer is not None else _attribute(model, "tokenizer")
     if tokenizer is None:
         raise GdeError(f"{name}: wanted a tokenizer: in_memory(NAME, MODEL, TOKENIZER)")
     if any(each.is_meta for each in weights.parameters()):
         raise GdeError(f"{name}: its weights are not loaded yet; dispatch it first")
     make = partial(
-        _made,
+        _made_of_hooked if is_hooked else _made,
         name=name,
         model=weights,
         tokenizer=tokenizer,
@@ -74,13 +78,7 @@ def in_memory(
         summary=f"{type(weights).__name__} in memory",
         config=NoConfig,
         make=make,
-        gives=frozenset(
-            {
-                Capability.ACTIVATIONS,
-                Capability.ACTION_PROBS,
-                Capability.INTERVENTIONS,
-            }
-        ),
+        gives=OF_HOOKED if is_hooked else OF_HOOKED | {Capability.ACTION_PROBS},
     )
 
 
@@ -89,18 +87,28 @@ def _made(
 ) -> TransformersModel:
     model.eval()
     choose_kernels(model)
-    # The caller may have trained it since the last run.
-    versions = {
-        "weights": _digest(model),
-        "config": _sha256(model.config.to_json_string()),
-        "tokenizer": _sha256(
-            f"{sorted(tokenizer.get_vocab().items())}{tokenizer.chat_template}"
-        ),
-    }
-    found = Found(
-        make=lambda: model, tokenizer=tokenizer, versions=versions | software()
-    )
+    versions = _versions(model, tokenizer, model.config.to_json_string())
+    found = Found(make=lambda: model, tokenizer=tokenizer, versions=versions)
     return TransformersModel.of(found, name, **how)
+
+
+def _made_of_hooked(
+    _: object, __: Context, *, name: str, model: Any, tokenizer: Any, **how: Any
+) -> HookedModel:
+    model.eval()
+    versions = _versions(model, tokenizer, repr(model.cfg))
+    return HookedModel.of_hooked(model, tokenizer, name, versions=versions, **how)
+
+
+def _versions(model: Any, tokenizer: Any, config: str) -> dict[str, str]:
+    """What identifies a model; the caller may have trained it since the last run."""
+    read = f"{sorted(tokenizer.get_vocab().items())}{tokenizer.chat_template}"
+    identity = {
+        "weights": _digest(model),
+        "config": _sha256(config),
+        "tokenizer": _sha256(read),
+    }
+    return identity | software()
 
 
 def _weights(model: Any) -> Any:
