@@ -3,7 +3,7 @@
 They are found by what they hold, so that no architecture needs a table of its names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,14 +56,18 @@ def decoder_layers(model: Any) -> Sequence[Any]:
     return [*found[min(found, key=lambda name: name.count("."))]]
 
 
-def site_of(model: Any, at: At) -> Site:
-    """Return where the activations of a place are.
+def sites_of(model: Any, places: Iterable[At]) -> dict[At, Site]:
+    """Return where the activations of each place are.
 
     Raises:
         GdeError: the model has no such place, or it cannot be told from others.
     """
-    layer, place = at
     layers = decoder_layers(model)
+    return {at: _site_of(model, layers, at) for at in places}
+
+
+def _site_of(model: Any, layers: Sequence[Any], at: At) -> Site:
+    layer, place = at
     if layer == EMBEDDING:
         if place != RESIDUAL:
             raise GdeError(

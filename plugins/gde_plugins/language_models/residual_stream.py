@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gde.data.activations import Intervention
 from gde.errors import GdeError
-from gde_plugins.language_models.places import At, site_of
+from gde_plugins.language_models.places import At, sites_of
 
 Visit = Callable[[Tensor], Tensor | None]
 """Sees the activations (B, T, width) at a place; gives others to go on with, or None to
@@ -47,9 +47,8 @@ def visiting(model: Any, visits: Mapping[At, Visit]) -> Iterator[None]:
     Of two visitors of a place, the earlier one is shown them first.
     """
     with ExitStack() as hooks:
-        for at, visit in visits.items():
-            site = site_of(model, at)
-            shown = partial(_shown, visit, site.span)
+        for at, site in sites_of(model, visits).items():
+            shown = partial(_shown, visits[at], site.span)
             if site.enters:
                 hook = site.module.register_forward_pre_hook(
                     lambda _module, inputs, shown=shown: shown(inputs)

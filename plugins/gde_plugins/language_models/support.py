@@ -52,7 +52,7 @@ def readable_layers(model: Any) -> int:
     """Return the number of layers whose output can be read; 0 if reading fails."""
     try:
         n_layers = len(decoder_layers(model))
-        widths = _widths(model, RESIDUAL, (EMBEDDING, *range(n_layers)))
+        widths = _widths(Reader(model, 1), RESIDUAL, (EMBEDDING, *range(n_layers)))
     except Exception:
         # Such a model can still be asked: only its activations are missing.
         return 0
@@ -68,19 +68,20 @@ def readable_heads(model: Any) -> tuple[int, int]:
     try:
         n_heads = number_of_heads(model)
         layers = range(len(decoder_layers(model)))
-        blocks = _widths(model, ATTENTION, layers) | _widths(model, MLP, layers)
-        (head,) = _widths(model, f"{HEAD}{n_heads - 1}", layers)
+        reader = Reader(model, 1)
+        blocks = _widths(reader, ATTENTION, layers) | _widths(reader, MLP, layers)
+        (head,) = _widths(reader, f"{HEAD}{n_heads - 1}", layers)
     except Exception:
         return 0, 0
     width = model.config.get_text_config().hidden_size
     return (n_heads, head) if blocks == {width} and head else (0, 0)
 
 
-def _widths(model: Any, place: str, layers: Sequence[int]) -> set[int]:
+def _widths(reader: Reader, place: str, layers: Sequence[int]) -> set[int]:
     """Return the widths of the activations of one token at a place of these layers."""
     sequence = TokenSequence(tokens=LONGER, positions={POSITION: (2,)})
     request = CaptureRequest(layers=tuple(layers), positions=(POSITION,), place=place)
-    (record,) = Reader(model, 1).capture([sequence], request)
+    (record,) = reader.capture([sequence], request)
     return {record.values[layer, POSITION].shape[-1] for layer in layers}
 
 

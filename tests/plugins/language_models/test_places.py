@@ -25,7 +25,7 @@ from gde.errors import GdeError
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.generation import Decoder
 from gde_plugins.language_models.nano import folder
-from gde_plugins.language_models.places import site_of
+from gde_plugins.language_models.places import sites_of
 from gde_plugins.language_models.residual_stream import Change
 from gde_plugins.language_models.support import readable_heads, readable_layers
 from gde_plugins.language_models.transformers_model import TransformersModel
@@ -263,7 +263,7 @@ def test_a_model_that_has_not_these_blocks_gives_its_stream_alone(
     with pytest.raises(
         GdeError, match="one attention block and one MLP, found 2 and 1"
     ):
-        site_of(model, (1, "mlp"))
+        sites_of(model, [(1, "mlp")])
     assert readable_heads(model) == (0, 0)
     assert readable_layers(model) == DEPTH
 
