@@ -15,7 +15,7 @@ from gde.request.catalogue import Catalogue, Entry
 from gde.request.finding import Finder
 from gde.request.kinds import KINDS, MODEL
 from gde.request.names import model_names, references, split_url, weights_field
-from gde.request.objects import given_entry
+from gde.request.objects import given_entry, object_entry
 from gde.request.ready import Chosen, first_model
 from gde.request.settings import build_part, field_names, required_fields
 
@@ -105,6 +105,8 @@ def models_by_name(
         if not choice.name:
             of_agents.update(choice.config)
             continue
+        if choice.part is not None:
+            object_entry(MODEL.name, choice)
         if choice.alias:
             _check_alias(choice.alias)
         if choice.label in found:

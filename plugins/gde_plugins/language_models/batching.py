@@ -108,9 +108,9 @@ class Batcher(Generic[JobT, AnswerT]):
         self._n_taken = 0
         going: dict[int, asyncio.Future[AnswerT]] = {}
         jobs = self._take(going)
-        answers = self._work(jobs, halt)
-        step = partial(next, answers)
         try:
+            answers = self._work(jobs, halt)
+            step = partial(next, answers)
             while going:
                 for number, answer in (await self._done_by(step)).items():
                     future = going.pop(number)

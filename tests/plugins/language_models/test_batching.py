@@ -57,6 +57,17 @@ def test_a_failure_reaches_all_who_were_in_the_batch_and_nobody_else() -> None:
     batcher.close()
 
 
+def test_work_that_cannot_begin_fails_and_leaves_nobody_waiting() -> None:
+    def refuse(jobs: Sequence[int], halt: threading.Event) -> Answers[int, int]:
+        raise GdeError("no model")
+
+    batcher = Batcher(refuse, 8)
+    waiting = asyncio.wait_for(submit_all(batcher, [1, 2]), 10)
+    answers = asyncio.run(waiting)
+    assert [type(answer) for answer in answers] == [GdeError, GdeError]
+    batcher.close()
+
+
 def test_a_batcher_outlives_an_event_loop() -> None:
     batcher = Batcher(Squares(), 8)
     assert [asyncio.run(batcher.submit(n)) for n in (2, 3)] == [4, 9]
