@@ -103,11 +103,7 @@ class ReadingConfig:
             has_repeats = len(set(chosen)) != len(chosen)
             if has_repeats or not chosen:
                 raise ValueError(f"{name}: at least one and each once, got {chosen}")
-        for event, pattern in self.events.items():
-            if event not in FORMS:
-                known = ", ".join(FORMS)
-                raise ValueError(f"events: only {known}, got {event!r}")
-            check_pattern("events", event, pattern)
+        check_events(self.events)
 
     @property
     def course(self) -> CoursePositions:
@@ -387,6 +383,19 @@ class ErrorsConfig:
 
     def __post_init__(self) -> None:
         check_pattern("errors", "reasoning", self.reasoning)
+
+
+def check_events(patterns: Mapping[str, str]) -> None:
+    """Check patterns of events.
+
+    Raises:
+        ValueError: no such event, or no pattern of one.
+    """
+    for event, pattern in patterns.items():
+        if event not in FORMS:
+            known = ", ".join(FORMS)
+            raise ValueError(f"events: only {known}, got {event!r}")
+        check_pattern("events", event, pattern)
 
 
 def check_pattern(part: str, field: str, pattern: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,11 @@ from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_mean, cluster_share
-from gde.parts.probe import Readout
+from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Doubles, Floats
+from gde_plugins.probes.config import check_events
+from gde_plugins.probes.course.events import FORMS
+from gde_plugins.probes.course.positions import CoursePositions
 
 Label = str | float | None
 RIGHT = Measure(
@@ -94,11 +98,14 @@ class SklearnProbe:
         labels: the truth in every turn of a trajectory; None for a turn without one.
         classes: the labels that a classifier tells apart.
         layers: the layers to read; empty for the one in the middle.
-        positions: the tokens to read, see `CaptureRequest`.
+        positions: the tokens to read, see `CaptureRequest`; "course" for all events of a
+            reasoning, e.g. "course-last" for one.
+        events: the model's own words, a pattern by event.
         unit: the unit of a regressor's labels, e.g. "steps".
 
     Raises:
-        GdeError: a classifier without classes, or a regressor with some.
+        GdeError: a classifier without classes, or a regressor with some; an unknown
+            event.
     """
 
     variants = ("estimator",)
@@ -111,6 +118,7 @@ class SklearnProbe:
         classes: Sequence[str] = (),
         layers: Sequence[int] = (),
         positions: Sequence[str] = ("pre",),
+        events: Mapping[str, str] = MappingProxyType({}),
         unit: str = "units",
     ) -> None:
         from sklearn.base import is_classifier
@@ -124,7 +132,12 @@ class SklearnProbe:
         self._labels = labels
         self._classes = tuple(classes)
         self._layers = tuple(layers)
-        self._positions = tuple(positions)
+        try:
+            check_events(events)
+        except ValueError as error:
+            raise GdeError(f"SklearnProbe: {error}") from None
+        patterns = {**FORMS, **events}
+        self._course = CoursePositions(chosen=positions, patterns=patterns)
         self._unit = unit
 
     @property
@@ -134,7 +147,12 @@ class SklearnProbe:
 
     def capture(self, model: ModelInfo) -> CaptureRequest:
         layers = self._layers or (model.n_layers // 2,)
-        return CaptureRequest(layers=layers, positions=self._positions)
+        return CaptureRequest(layers=layers, positions=self._course.read)
+
+    @property
+    def marks(self) -> Marks | None:
+        """What finds the events among the positions."""
+        return self._course.marks
 
     def labels(self, trajectory: Trajectory) -> ProbeLabels:
         """(T,) labels, of classes their indices; NaN for a turn without one.

@@ -1,16 +1,19 @@
 """The ordinary probes read the events of a reasoning as positions, by one word."""
 
+import re
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from gde import Choice, GdeError, Plan, evaluate, load_evidence, probe
 from gde.data.completion import ModelInfo
 from gde.data.json import Json
 from gde.data.probe import ProbeReport
+from gde.data.trajectory import Trajectory
 from gde.request.catalogue import Catalogue
 from gde.request.settings import build
 from gde.stages.models import Models
@@ -25,6 +28,7 @@ from gde_plugins.probes.course.config import EventsConfig
 from gde_plugins.probes.course.events import EVENTS, FORMS, NOT_SAID, PREFIX
 from gde_plugins.probes.course.sources import own
 from gde_plugins.probes.course.turns import first_turns
+from gde_plugins.probes.estimator import SklearnProbe
 from gde_plugins.probes.maps.probe import CogmapProbe
 
 pytest.importorskip("transformers", reason="needs the extra llm")
@@ -189,3 +193,44 @@ def test_served_words_are_found_in_local_tokens(
 def test_a_probe_of_events_keeps_every_promise() -> None:
     config = CogmapConfig(positions=("course",), size=9)
     check_probe(lambda: CogmapProbe(config))
+
+
+SAID = re.compile(r"path \d+,\d+ (\d+),")
+ROWS = ("1", "2", "3", "4", "5")
+
+
+def row_said(trajectory: Trajectory) -> list[str | None]:
+    """The row of the first step of the path that the reasoning of each turn says."""
+    found = []
+    for turn in trajectory.turns:
+        completion = turn.decision.completion
+        said = SAID.search((completion.reasoning or "") if completion else "")
+        found.append(said[1] if said else None)
+    return found
+
+
+def test_an_estimator_of_ones_own_reads_an_event_with_labels_of_it(
+    folder: Path,
+) -> None:
+    read = SklearnProbe(
+        LogisticRegression(C=1000.0, max_iter=2000),
+        row_said,
+        classes=ROWS,
+        layers=[LAYER],
+        positions=["course-move"],
+        # Another pattern for the same token, so that nothing is stored of it yet.
+        events={"move": r"\bpath \S+ (\d+,\d+)"},
+    )
+    probe(folder, [Choice.of(read, "row")])
+    ((position, report),) = reports(folder, "row").items()
+    assert position.startswith("course-move-")
+    (right,) = (one for one in report.measurements if one.name.endswith("right"))
+    assert right.value is not None
+    assert right.n >= 5
+
+
+def test_an_estimator_refuses_an_event_that_is_none() -> None:
+    with pytest.raises(GdeError, match="SklearnProbe: events: only agent, goal"):
+        SklearnProbe(Ridge(), lambda _: [], events={"gaol": "x"})
+    with pytest.raises(GdeError, match="no regular expression"):
+        SklearnProbe(Ridge(), lambda _: [], events={"goal": "("})
