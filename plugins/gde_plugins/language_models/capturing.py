@@ -69,6 +69,11 @@ class Reader:
         self.original = model
         self._batch_size = 1 if model.device.type == "cpu" else batch_size
 
+    @property
+    def weights(self) -> Any:
+        """What fills the memory."""
+        return self.original
+
     @cached_property
     def _model(self) -> Any:
         if self.original.dtype != torch.float64:

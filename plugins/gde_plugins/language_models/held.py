@@ -71,7 +71,7 @@ def in_memory(
         batch_size=batch_size,
         date=date,
         # Of all runs: hooks of one must not meet the passes of another.
-        memory=OneInMemory[Reader](attrgetter("original")),
+        memory=OneInMemory[Reader](attrgetter("weights")),
     )
     return ModelOffer(
         name=name,

@@ -47,6 +47,11 @@ class HookedReader:
     hooked: Any
 
     @property
+    def weights(self) -> Any:
+        """What fills the memory."""
+        return self.hooked
+
+    @property
     def original(self) -> Any:
         """What is asked of a model of transformers beside its forward pass."""
         cfg = self.hooked.cfg

@@ -154,7 +154,7 @@ class TransformersModel:
         Raises:
             GdeError: it cannot be asked, or has no chat template.
         """
-        memory = memory or OneInMemory[Reader](attrgetter("original"))
+        memory = memory or OneInMemory[Reader](attrgetter("weights"))
         make = partial(_made, found.make, batch_size)
         with memory.holding(make) as reader:
             model = reader.original
