@@ -22,7 +22,7 @@ from gde.data.activations import (
 from gde.data.arrays import Floats
 from gde.data.place import RESIDUAL
 from gde.errors import GdeError
-from gde_plugins.language_models.places import At, decoder_layers
+from gde_plugins.language_models.places import At, Site, decoder_layers, sites_of
 from gde_plugins.language_models.residual_stream import (
     Change,
     Visit,
@@ -92,12 +92,11 @@ class Reader:
         Raises:
             GdeError: a layer that the model does not have.
         """
-        n_layers = len(decoder_layers(self._model))
-        for layer in request.layers:
-            if not EMBEDDING <= layer < n_layers:
-                raise GdeError(
-                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
-                )
+        check_layers(request, len(decoder_layers(self._model)))
+        # Once for all passes: they are searched for among all modules.
+        read = {(layer, request.place) for layer in request.layers}
+        deepest = {(layer, RESIDUAL) for layer in sorted(request.layers)[-1:]}
+        sites = sites_of(self._model, read | deepest)
 
         prefixes = [_prefix(sequence, request) for sequence in sequences]
         todo: list[_Prefix] = []
@@ -110,9 +109,22 @@ class Reader:
         records = dict.fromkeys(prefixes, ActivationRecord(values={}))
         for start in range(0, len(todo), size):
             batch = todo[start : start + size]
-            captured = _capture_batch(self._model, batch, request)
+            captured = _capture_batch(self._model, sites, batch, request)
             records.update(zip(batch, captured, strict=True))
         return [records[prefix] for prefix in prefixes]
+
+
+def check_layers(request: CaptureRequest, n_layers: int) -> None:
+    """Refuse a request for a layer that a model of so many does not have.
+
+    Raises:
+        GdeError: there is one.
+    """
+    for layer in request.layers:
+        if not EMBEDDING <= layer < n_layers:
+            raise GdeError(
+                f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
+            )
 
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
@@ -141,7 +153,10 @@ def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
 
 
 def _capture_batch(
-    model: Any, batch: Sequence[_Prefix], request: CaptureRequest
+    model: Any,
+    sites: Mapping[At, Site],
+    batch: Sequence[_Prefix],
+    request: CaptureRequest,
 ) -> list[ActivationRecord]:
     """Return the activations of a batch of prefixes at the requested places."""
     ids = torch.zeros(len(batch), max(len(each.tokens) for each in batch)).long()
@@ -151,11 +166,13 @@ def _capture_batch(
     # Interventions come first, so that what is read at a place is read after them.
     records: list[dict[tuple[int, str], Stream]] = [{} for _ in batch]
     changes = changing(model, [prefix.changes for prefix in batch], [0] * len(batch))
-    reading = visiting(model, _readers(batch, request, records))
+    visits = [*_readers(batch, request, records).items()]
     scored = batch[0].scored
-    ending = visiting(model, {} if scored else {(max(request.layers), RESIDUAL): _end})
+    if not scored:
+        visits.append(((max(request.layers), RESIDUAL), _end))
+    reading = visiting((sites[at], visit) for at, visit in visits)
     scores = Scores()
-    with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading, ending:
+    with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
         if scored:
             scores = _score(model, ids.to(model.device), scored)
         else:

@@ -7,7 +7,7 @@ prompt needs no cache; this suits the small models and short answers of such stu
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from types import SimpleNamespace
@@ -27,7 +27,7 @@ from gde.data.completion import ModelInfo, WeighedCompletion
 from gde.data.place import ATTENTION, MLP, RESIDUAL, head_of
 from gde.errors import GdeError
 from gde_plugins.language_models.batching import Answers
-from gde_plugins.language_models.capturing import Scores, scores_of
+from gde_plugins.language_models.capturing import Scores, check_layers, scores_of
 from gde_plugins.language_models.generation import Generated, Job
 from gde_plugins.language_models.one_in_memory import OneInMemory
 from gde_plugins.language_models.places import At
@@ -80,12 +80,7 @@ class HookedReader:
         self, sequences: Sequence[TokenSequence], request: CaptureRequest
     ) -> list[ActivationRecord]:
         """As `gde_plugins.language_models.capturing.Reader.capture`, each alone."""
-        n_layers = self.hooked.cfg.n_layers
-        for layer in request.layers:
-            if not EMBEDDING <= layer < n_layers:
-                raise GdeError(
-                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
-                )
+        check_layers(request, self.hooked.cfg.n_layers)
         return [self._record(sequence, request) for sequence in sequences]
 
     def _record(
@@ -185,20 +180,7 @@ class HookedModel(TransformersModel):
                 torch.manual_seed(seed)
                 return HookedReader(type(hooked)(cfg, self._tokenizer).eval())
 
-        info = replace(
-            self.info,
-            name=f"{self.info.name} (untrained)",
-            versions={**self.info.versions, "weights": f"random, seed {seed}"},
-        )
-        return type(self)(
-            self._memory,
-            fresh,
-            self._tokenizer,
-            info,
-            self._batch_size,
-            self._date,
-            None,
-        )
+        return self._drawn(fresh, seed)
 
     def _generate(self, jobs: Sequence[Job], halt: Event) -> Answers[Generated, Job]:
         number = 0

@@ -1,6 +1,6 @@
 """Reading and changing the activations of a model, by hooks at the places of its layers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from gde.data.activations import Intervention
 from gde.errors import GdeError
-from gde_plugins.language_models.places import At, sites_of
+from gde_plugins.language_models.places import At, Site, sites_of
 
 Visit = Callable[[Tensor], Tensor | None]
 """Sees the activations (B, T, width) at a place; gives others to go on with, or None to
@@ -41,14 +41,14 @@ class Change:
 
 
 @contextmanager
-def visiting(model: Any, visits: Mapping[At, Visit]) -> Iterator[None]:
+def visiting(visits: Iterable[tuple[Site, Visit]]) -> Iterator[None]:
     """Show the activations at some places of every forward pass to visitors.
 
     Of two visitors of a place, the earlier one is shown them first.
     """
     with ExitStack() as hooks:
-        for at, site in sites_of(model, visits).items():
-            shown = partial(_shown, visits[at], site.span)
+        for site, visit in visits:
+            shown = partial(_shown, visit, site.span)
             if site.enters:
                 hook = site.module.register_forward_pre_hook(
                     lambda _module, inputs, shown=shown: shown(inputs)
@@ -121,7 +121,8 @@ def changing(
 
         return visit
 
-    with visiting(model, {at: changer(at) for at in rows_at}):
+    sites = sites_of(model, rows_at)
+    with visiting((sites[at], changer(at)) for at in rows_at):
         yield
     missed = [at for at, tokens in passed.items() if not tokens]
     if missed:

@@ -309,7 +309,10 @@ class TransformersModel:
         else:
             with self._memory.holding(self._make) as reader:
                 fresh = Untrained.like(reader.original, seed).make
-        make = partial(_made, fresh, self._batch_size)
+        return self._drawn(partial(_made, fresh, self._batch_size), seed)
+
+    def _drawn(self, make: Callable[[], Reader], seed: int) -> Self:
+        """The model with the random weights of a seed, in the same memory."""
         info = replace(
             self.info,
             name=f"{self.info.name} (untrained)",
