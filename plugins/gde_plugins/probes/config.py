@@ -108,8 +108,7 @@ class ReadingConfig:
     @property
     def course(self) -> CoursePositions:
         """The positions, and what finds those of events."""
-        patterns = {**FORMS, **self.events}
-        return CoursePositions(chosen=self.positions, patterns=patterns)
+        return CoursePositions.of(self.positions, self.events)
 
     def capture(self, model: "ModelInfo") -> "CaptureRequest":
         """Return the chosen layers of this model at the chosen positions.
@@ -389,7 +388,8 @@ def check_events(patterns: Mapping[str, str]) -> None:
     """Check patterns of events.
 
     Raises:
-        ValueError: no such event, or no pattern of one.
+        ValueError: no such event.
+        GdeError: no regular expression.
     """
     for event, pattern in patterns.items():
         if event not in FORMS:

@@ -20,7 +20,6 @@ from gde.numerics.stats import cluster_mean, cluster_share
 from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Doubles, Floats
 from gde_plugins.probes.config import check_events
-from gde_plugins.probes.course.events import FORMS
 from gde_plugins.probes.course.positions import CoursePositions
 
 Label = str | float | None
@@ -136,8 +135,7 @@ class SklearnProbe:
             check_events(events)
         except ValueError as error:
             raise GdeError(f"SklearnProbe: {error}") from None
-        patterns = {**FORMS, **events}
-        self._course = CoursePositions(chosen=positions, patterns=patterns)
+        self._course = CoursePositions.of(positions, events)
         self._unit = unit
 
     @property

@@ -25,6 +25,11 @@ class CoursePositions:
     patterns: Mapping[str, str]
     """Of each event."""
 
+    @classmethod
+    def of(cls, chosen: Sequence[str], events: Mapping[str, str]) -> "CoursePositions":
+        """Take nano's patterns for the events that have none of their own."""
+        return cls(chosen=chosen, patterns={**FORMS, **events})
+
     @property
     def read(self) -> tuple[str, ...]:
         """The names of all positions."""
