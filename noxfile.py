@@ -236,6 +236,14 @@ def bridges(session: nox.Session) -> None:
 
 
 @nox.session(python=DEFAULT)
+def wrappers(session: nox.Session) -> None:
+    """Models of TransformerLens and nnsight themselves, as models in memory."""
+    install(session, "-e", ".[dev]", "transformer-lens", "nnsight")
+    test = "tests/plugins/language_models/test_wrappers.py"
+    session.run("pytest", test, *session.posargs)
+
+
+@nox.session(python=DEFAULT)
 def verifiers(session: nox.Session) -> None:
     """Environments of gde under verifiers itself, asked through a fake server."""
     install(session, "-e", ".[dev,verifiers]")

@@ -46,7 +46,7 @@ class _Prefix(NamedTuple):
     """Number of last tokens that are scored."""
 
 
-class Scores(NamedTuple):
+class _Scores(NamedTuple):
     """As in an `ActivationRecord`."""
 
     logprobs: tuple[float, ...] = ()
@@ -69,11 +69,6 @@ class Reader:
         self.original = model
         self._batch_size = 1 if model.device.type == "cpu" else batch_size
 
-    @property
-    def weights(self) -> Any:
-        """What fills the memory."""
-        return self.original
-
     @cached_property
     def _model(self) -> Any:
         if self.original.dtype != torch.float64:
@@ -92,7 +87,12 @@ class Reader:
         Raises:
             GdeError: a layer that the model does not have.
         """
-        check_layers(request, len(decoder_layers(self._model)))
+        n_layers = len(decoder_layers(self._model))
+        for layer in request.layers:
+            if not EMBEDDING <= layer < n_layers:
+                raise GdeError(
+                    f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
+                )
         # Once for all passes: they are searched for among all modules.
         read = {(layer, request.place) for layer in request.layers}
         deepest = {(layer, RESIDUAL) for layer in sorted(request.layers)[-1:]}
@@ -112,19 +112,6 @@ class Reader:
             captured = _capture_batch(self._model, sites, batch, request)
             records.update(zip(batch, captured, strict=True))
         return [records[prefix] for prefix in prefixes]
-
-
-def check_layers(request: CaptureRequest, n_layers: int) -> None:
-    """Refuse a request for a layer that a model of so many does not have.
-
-    Raises:
-        GdeError: there is one.
-    """
-    for layer in request.layers:
-        if not EMBEDDING <= layer < n_layers:
-            raise GdeError(
-                f"capture: wanted layers from {EMBEDDING} (embeddings) to {n_layers - 1}, got {layer}"
-            )
 
 
 def _prefix(sequence: TokenSequence, request: CaptureRequest) -> _Prefix:
@@ -171,7 +158,7 @@ def _capture_batch(
     if not scored:
         visits.append(((max(request.layers), RESIDUAL), _end))
     reading = visiting((sites[at], visit) for at, visit in visits)
-    scores = Scores()
+    scores = _Scores()
     with torch.inference_mode(), changes, suppress(_DeepEnoughError), reading:
         if scored:
             scores = _score(model, ids.to(model.device), scored)
@@ -180,23 +167,17 @@ def _capture_batch(
     return [ActivationRecord(values=values, **scores._asdict()) for values in records]
 
 
-def _score(model: Any, ids: Tensor, scored: int) -> Scores:
+def _score(model: Any, ids: Tensor, scored: int) -> _Scores:
     """Run a pass over (1, N) tokens, and score the last ones."""
     output = model(input_ids=ids, use_cache=False, logits_to_keep=scored + 1)
-    scores = scores_of(output.logits[0], ids[0, -scored:])
+    # The logits at a token are those of the next one.
+    logits = output.logits[0, :-1].float()
+    of_tokens = logits.gather(-1, ids[0, -scored:, None])[:, 0]
+    logprobs = (of_tokens - logits.logsumexp(dim=-1)).clamp(max=0)
     # A server that follows the checkpoint draws others than the likeliest tokens.
     is_plain = model.generation_config.repetition_penalty in (None, 1.0)
-    return scores if is_plain else scores._replace(deficits=())
-
-
-def scores_of(logits: Tensor, tokens: Tensor) -> Scores:
-    """Score N tokens by the logits (N + 1, V) at the token before them and at each."""
-    # The logits at a token are those of the next one.
-    logits = logits[:-1].float()
-    of_tokens = logits.gather(-1, tokens[:, None])[:, 0]
-    logprobs = (of_tokens - logits.logsumexp(dim=-1)).clamp(max=0)
-    deficits = logits.amax(dim=-1) - of_tokens
-    return Scores(tuple(logprobs.tolist()), tuple(deficits.tolist()))
+    deficits = logits.amax(dim=-1) - of_tokens if is_plain else torch.empty(0)
+    return _Scores(tuple(logprobs.tolist()), tuple(deficits.tolist()))
 
 
 def _readers(

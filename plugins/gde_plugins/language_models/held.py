@@ -15,19 +15,17 @@ from gde.offers import Capability, ModelOffer, NoConfig
 from gde.parts.context import Context
 from gde.parts.language_model import LanguageModel
 from gde_plugins.language_models.capturing import Reader
-from gde_plugins.language_models.hooked import HookedModel
 from gde_plugins.language_models.loading import Found, choose_kernels, software
 from gde_plugins.language_models.one_in_memory import OneInMemory
 from gde_plugins.language_models.transformers_model import DATE, TransformersModel
 
-OF_HOOKED = frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS})
-INSIDE = ("original_model", "_model", "model")
+INSIDE = ("original_model", "_module", "model")
 """Attributes in which others keep the model of transformers that they wrap:
-TransformerLens's TransformerBridge, nnsight's LanguageModel, a pipeline.
+TransformerBridge of TransformerLens, TransformersModel of nnsight, a pipeline.
 """
 WANTED = (
-    "wanted a causal model of transformers, or what wraps one (TransformerBridge, nnsight's"
-    " LanguageModel, a pipeline)"
+    "wanted a causal model of transformers, or what wraps one (TransformerBridge,"
+    " TransformersModel of nnsight, a pipeline)"
 )
 
 
@@ -47,8 +45,7 @@ def in_memory(
 
     Args:
         name: by which parts name the model.
-        model: a causal model of transformers, what wraps one, or a HookedTransformer of
-            TransformerLens.
+        model: a causal model of transformers, or what wraps one.
         tokenizer: with a chat template; None for that of the wrapper.
         batch_size: number of conversations generated together.
         date: for chat templates that print one.
@@ -56,29 +53,34 @@ def in_memory(
     Raises:
         GdeError: there is no model of transformers in it, or no tokenizer.
     """
-    is_hooked = hasattr(type(model), "run_with_hooks") and hasattr(model, "cfg")
-    weights = model if is_hooked else _weights(model)
+    weights = _weights(model)
     tokenizer = tokenizer if tokenizer is not None else _attribute(model, "tokenizer")
     if tokenizer is None:
         raise GdeError(f"{name}: wanted a tokenizer: in_memory(NAME, MODEL, TOKENIZER)")
     if any(each.is_meta for each in weights.parameters()):
         raise GdeError(f"{name}: its weights are not loaded yet; dispatch it first")
     make = partial(
-        _made_of_hooked if is_hooked else _made,
+        _made,
         name=name,
         model=weights,
         tokenizer=tokenizer,
         batch_size=batch_size,
         date=date,
         # Of all runs: hooks of one must not meet the passes of another.
-        memory=OneInMemory[Reader](attrgetter("weights")),
+        memory=OneInMemory[Reader](attrgetter("original")),
     )
     return ModelOffer(
         name=name,
         summary=f"{type(weights).__name__} in memory",
         config=NoConfig,
         make=make,
-        gives=OF_HOOKED if is_hooked else OF_HOOKED | {Capability.ACTION_PROBS},
+        gives=frozenset(
+            {
+                Capability.ACTIVATIONS,
+                Capability.ACTION_PROBS,
+                Capability.INTERVENTIONS,
+            }
+        ),
     )
 
 
@@ -87,28 +89,18 @@ def _made(
 ) -> TransformersModel:
     model.eval()
     choose_kernels(model)
-    versions = _versions(model, tokenizer, model.config.to_json_string())
-    found = Found(make=lambda: model, tokenizer=tokenizer, versions=versions)
-    return TransformersModel.of(found, name, **how)
-
-
-def _made_of_hooked(
-    _: object, __: Context, *, name: str, model: Any, tokenizer: Any, **how: Any
-) -> HookedModel:
-    model.eval()
-    versions = _versions(model, tokenizer, repr(model.cfg))
-    return HookedModel.of_hooked(model, tokenizer, name, versions=versions, **how)
-
-
-def _versions(model: Any, tokenizer: Any, config: str) -> dict[str, str]:
-    """What identifies a model; the caller may have trained it since the last run."""
-    read = f"{sorted(tokenizer.get_vocab().items())}{tokenizer.chat_template}"
-    identity = {
+    # The caller may have trained it since the last run.
+    versions = {
         "weights": _digest(model),
-        "config": _sha256(config),
-        "tokenizer": _sha256(read),
+        "config": _sha256(model.config.to_json_string()),
+        "tokenizer": _sha256(
+            f"{sorted(tokenizer.get_vocab().items())}{tokenizer.chat_template}"
+        ),
     }
-    return identity | software()
+    found = Found(
+        make=lambda: model, tokenizer=tokenizer, versions=versions | software()
+    )
+    return TransformersModel.of(found, name, **how)
 
 
 def _weights(model: Any) -> Any:

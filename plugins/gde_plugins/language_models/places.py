@@ -99,10 +99,15 @@ def number_of_heads(model: Any) -> int:
 
 def _blocks(layer: Any) -> tuple[Any, Any]:
     """Return attention and MLP: the two parts of a layer that hold matrices."""
-    attention: list[Any] = []
-    others: list[Any] = []
+    holding: dict[str, Any] = {}
     for name, part in layer.named_children():
         if any(weights.ndim > 1 for weights in part.parameters()):
+            holding[name] = part
+    attention: list[Any] = []
+    others: list[Any] = []
+    for name, part in holding.items():
+        # TransformerLens keeps the layer that it wraps beside the blocks of it.
+        if not any(each in holding.values() for each in [*part.modules()][1:]):
             is_attention = any(each in name for each in NAMES)
             (attention if is_attention else others).append(part)
     if len(attention) != 1 or len(others) != 1:

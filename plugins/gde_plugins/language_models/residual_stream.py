@@ -114,7 +114,7 @@ def changing(
                 which = np.flatnonzero((begin <= here) & (here < end))
                 if len(which):
                     places = here[which] - begin
-                    changed[row, places] = applied(
+                    changed[row, places] = _applied(
                         change.intervention, which, changed[row, places]
                     )
             return changed
@@ -132,7 +132,7 @@ def changing(
         )
 
 
-def applied(
+def _applied(
     intervention: Intervention, which: NDArray[np.intp], stream: Tensor
 ) -> Tensor:
     """(K, width) of those tokens of the position after the change, computed in float32

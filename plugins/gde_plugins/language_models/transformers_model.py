@@ -154,7 +154,7 @@ class TransformersModel:
         Raises:
             GdeError: it cannot be asked, or has no chat template.
         """
-        memory = memory or OneInMemory[Reader](attrgetter("weights"))
+        memory = memory or OneInMemory[Reader](attrgetter("original"))
         make = partial(_made, found.make, batch_size)
         with memory.holding(make) as reader:
             model = reader.original
@@ -309,10 +309,6 @@ class TransformersModel:
         else:
             with self._memory.holding(self._make) as reader:
                 fresh = Untrained.like(reader.original, seed).make
-        return self._drawn(partial(_made, fresh, self._batch_size), seed)
-
-    def _drawn(self, make: Callable[[], Reader], seed: int) -> Self:
-        """The model with the random weights of a seed, in the same memory."""
         info = replace(
             self.info,
             name=f"{self.info.name} (untrained)",
@@ -320,7 +316,7 @@ class TransformersModel:
         )
         return type(self)(
             self._memory,
-            make,
+            partial(_made, fresh, self._batch_size),
             self._tokenizer,
             info,
             self._batch_size,

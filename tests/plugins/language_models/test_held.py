@@ -104,9 +104,9 @@ def test_weights_of_a_run_that_others_answered_are_refused(
         probe(tmp_path / "run", [asked], models=[in_memory("mine", *nano)])
 
 
-@pytest.mark.parametrize("inside", ["original_model", "_model", "model"])
+@pytest.mark.parametrize("inside", ["original_model", "_module", "model"])
 def test_a_wrapper_is_taken_for_what_it_wraps(tiny_folder: Path, inside: str) -> None:
-    """TransformerBridge, nnsight's LanguageModel and a pipeline keep it there."""
+    """TransformerBridge, nnsight and a pipeline keep it there (`test_wrappers.py`)."""
     model = AutoModelForCausalLM.from_pretrained(tiny_folder, dtype=torch.float64)
     tokenizer = AutoTokenizer.from_pretrained(tiny_folder)
     wrapper = SimpleNamespace(**{inside: model.train()}, tokenizer=tokenizer)

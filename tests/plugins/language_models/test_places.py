@@ -254,6 +254,21 @@ def test_heads_are_counted_and_measured(built: tuple[Any, Modules]) -> None:
     assert n_heads * width in weight.shape
 
 
+def test_a_layer_that_holds_the_wrapped_one_beside_its_blocks() -> None:
+    """As a layer of a TransformerBridge does (`test_wrappers.py` has the bridge)."""
+    config = transformers.LlamaConfig(**SHAPE)
+    model: Any = transformers.AutoModelForCausalLM.from_config(config).eval()
+    layer = model.model.layers[1]
+    wrapping: Any = nn.Module()
+    wrapping.original = layer
+    wrapping.attn, wrapping.mlp = layer.self_attn, layer.mlp
+    model.model.layers[1] = wrapping
+    found = sites_of(model, [(1, "mlp"), (1, "attention"), (1, "head:0")])
+    assert found[1, "mlp"].module is layer.mlp
+    assert found[1, "attention"].module is layer.self_attn
+    assert found[1, "head:0"].module is layer.self_attn.o_proj
+
+
 def test_a_model_that_has_not_these_blocks_gives_its_stream_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -18,11 +18,11 @@ HOOK = "blocks.3.hook_resid_post"
 WIDTH = 16
 
 
-class HookedTransformer:
+class TransformerBridge:
     """Has activations that count characters, and logits that come from them."""
 
     @classmethod
-    def from_pretrained(cls, _: str) -> "HookedTransformer":
+    def boot_transformers(cls, _: str) -> "TransformerBridge":
         return cls()
 
     def __call__(self, text: str) -> Tensor:
@@ -42,7 +42,7 @@ def test_the_page_probes_what_it_has_captured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in = ModuleType("transformer_lens")
-    stand_in.HookedTransformer = HookedTransformer  # type: ignore[attr-defined]
+    stand_in.TransformerBridge = TransformerBridge  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "transformer_lens", stand_in)
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S)
