@@ -33,7 +33,7 @@ import openai
 from aiohttp import ServerDisconnectedError
 
 from gde.parts.context import OutsideRun
-from gde_plugins.language_models import server_errors
+from gde_plugins.language_models import openai_model, server_errors
 from gde_plugins.language_models.config import OpenAIConfig
 from gde_plugins.language_models.connection import http_package
 from gde_plugins.language_models.openai_model import OpenAIModel
@@ -127,6 +127,11 @@ class Server:
         self.http.daemon_threads = True
         self.host = f"http://127.0.0.1:{self.http.server_address[1]}"
         self.url = f"{self.host}/v1"
+
+
+@pytest.fixture(autouse=True)
+def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_model, "FIRST_PAUSE", 0.001)
 
 
 @pytest.fixture
@@ -472,6 +477,25 @@ def test_a_useless_answer_is_one_clear_line(
     assert server.url in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(server.asked) == tries
+
+
+def test_pauses_double_up_to_a_longest(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_model, "FIRST_PAUSE", 1 / 64)
+    monkeypatch.setattr(openai_model, "LONGEST_PAUSE", 1 / 20)
+    waited: list[float] = []
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        waited.append(seconds)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    server.replies = [reply({}, choices=[])]
+    with pytest.raises(GdeError):
+        ask(server, retries=3)
+    assert [each for each in waited if each] == [1 / 64, 1 / 32, 1 / 20]
 
 
 @pytest.mark.parametrize(

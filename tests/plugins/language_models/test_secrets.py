@@ -172,13 +172,14 @@ def test_a_received_run_contacts_nobody_before_its_user_names_server_and_key(
     assert Echo.asked == []
 
     served = RunFolder.open(run).last_how()
-    served = with_settings(served, {"openai:m": {"url": url}})
+    served = with_settings(served, {"openai:m": {"url": url, "retries": 0}})
     resume(run, how=served)
     assert set(Echo.asked) == {""}
 
     forget_episodes(run)
     Echo.asked = []
-    resume(run, how=with_settings(served, {"openai:m": {"api_key_env": "CANARY_KEY"}}))
+    named = {"openai:m": {"api_key_env": "CANARY_KEY"}}
+    resume(run, how=with_settings(served, named))
     assert set(Echo.asked) == {KEY}
     assert leaks(run) == []
     rescore(run, ["length"])  # what asks nobody needs no key
