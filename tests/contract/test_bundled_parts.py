@@ -40,8 +40,15 @@ CANNOT = {
 """Offers that nothing is made of here; their own tests use stand-ins, or small
 worlds.
 """
+LONG = {"expert", "nano", "meg-cliffworld"}
+"""Offers whose check takes seconds."""
 BUNDLED = [
-    pytest.param(kind, entry, id=f"{kind}-{entry.offer.name}")
+    pytest.param(
+        kind,
+        entry,
+        id=f"{kind}-{entry.offer.name}",
+        marks=[pytest.mark.extended] if entry.offer.name in LONG else [],
+    )
     for kind in KINDS
     for entry in CATALOGUE.entries(kind)
     if entry.module.startswith(("gde.", "gde_plugins."))

@@ -128,7 +128,17 @@ def test_commands_are_found() -> None:
     } <= {c.words[0] for c in COMMANDS}
 
 
-@pytest.mark.parametrize("page", sorted({each.page for each in PLANNED}))
+SLOW = {"planning-agents.md", "text-worlds.md"}
+"""Pages whose planners and simulators take seconds to begin."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.extended] if page in SLOW else [])
+        for page in sorted({each.page for each in PLANNED})
+    ],
+)
 def test_every_evaluation_of_a_page_can_be_planned(page: str) -> None:
     for line in (each for each in PLANNED if each.page == page):
         if find_spec("textworld") or not SIMULATORS.search(" ".join(line.words)):

@@ -89,6 +89,7 @@ def test_executor_and_concurrency_change_no_episode(tmp_path: Path) -> None:
     assert len(played) == 1
 
 
+@pytest.mark.extended
 def test_a_batch_in_float64_changes_no_episode(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     plan = Plan(

@@ -260,6 +260,7 @@ def test_third_party_numbers_are_shown_as_ours_are(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.extended
 def test_the_embedding_page_runs(tmp_path: Path) -> None:
     """Every block, one after the other, as a reader would."""
     blocks = re.findall(

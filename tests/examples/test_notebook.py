@@ -57,6 +57,7 @@ def shown(cell: Any) -> str:
     )
 
 
+@pytest.mark.extended
 def test_the_notebook_runs_in_its_kernel(executed: Any) -> None:
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
     _, _, measured, awaited, turns = code

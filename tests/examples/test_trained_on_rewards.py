@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("gymnasium")
 
 
+@pytest.mark.extended
 def test_reward_rises_and_success_does_not(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -93,7 +93,14 @@ def test_a_judge_is_asked_about_every_observation_once(
     assert distances(result)["judge"] == pytest.approx(0, abs=0.01)
 
 
-@pytest.mark.parametrize("after", [1, 3, 4])
+@pytest.mark.parametrize(
+    "after",
+    [
+        pytest.param(1, marks=pytest.mark.extended),
+        3,
+        pytest.param(4, marks=pytest.mark.extended),
+    ],
+)
 def test_a_judge_that_is_interrupted_asks_nothing_twice(
     after: int,
     tmp_path: Path,

@@ -155,7 +155,10 @@ def same(
     return True
 
 
-@pytest.mark.parametrize("name", ["tiny_folder", "llama_folder"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("tiny_folder", marks=pytest.mark.extended), "llama_folder"],
+)
 def test_the_contract_is_kept(name: str, request: pytest.FixtureRequest) -> None:
     place = request.getfixturevalue(name)
     check_white_box(

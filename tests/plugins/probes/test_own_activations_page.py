@@ -65,6 +65,7 @@ def test_the_page_probes_what_it_has_captured(
     assert places == {(3, "last")}
 
 
+@pytest.mark.extended
 def test_the_page_evaluates_a_model_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -239,7 +239,10 @@ def probed(
     return found
 
 
-@pytest.mark.parametrize("name", CASES)
+EACH = ["cogmap", "distance", pytest.param("plan", marks=pytest.mark.extended)]
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_what_learned_weights_alone_hold_is_better_than_every_control(
     name: str, walks: Sequence[Trajectory], tmp_path: Path
 ) -> None:
@@ -252,7 +255,7 @@ def test_what_learned_weights_alone_hold_is_better_than_every_control(
             assert (verdict.draws, verdict.outside) == (draws, True)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EACH)
 def test_what_any_random_net_holds_is_not_better_than_random_weights(
     name: str, walks: Sequence[Trajectory], tmp_path: Path
 ) -> None:

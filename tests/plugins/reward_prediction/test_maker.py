@@ -271,6 +271,7 @@ def test_a_task_depends_on_nothing_but_itself() -> None:
         each.close()
 
 
+@pytest.mark.extended
 def test_preferences_are_of_one_task_and_the_better_is_worth_more(
     tmp_path: Path,
 ) -> None:

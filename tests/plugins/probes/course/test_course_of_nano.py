@@ -19,6 +19,7 @@ from gde_plugins.probes.course.study import CourseStudy
 from gde_plugins.probes.course.told import told
 
 pytest.importorskip("transformers", reason="needs the extra llm")
+pytestmark = pytest.mark.extended
 WORLDS = 40
 SMALL = {"initialisations": 5, "splits": 5}
 
