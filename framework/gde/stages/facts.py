@@ -1,10 +1,9 @@
 """The facts of a run's episodes, for the metrics that declare some."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import isfinite, nan
+from math import nan
 
 import numpy as np
 
@@ -120,12 +119,10 @@ class _Asked:
 
     def take(self, place: int, row: Row) -> None:
         """Take a kept row, unless it is none of this metric."""
-        # A file from elsewhere may say anything.
-        with suppress(TypeError, OverflowError):
-            is_finite = all(each is None or isfinite(each) for each in row)
-            if is_finite and len(row) == self._rows.shape[1]:
-                self._rows[place] = row
-                self.told[place] = True
+        if len(row) == len(self.metric.columns):
+            # NumPy reads None as nan.
+            self._rows[place] = row
+            self.told[place] = True
 
     def ask(
         self, place: int, one: Trajectory, model: Model, seconds: float | None

@@ -66,6 +66,16 @@ def selecting(table: str) -> str:
     return f"SELECT {', '.join([f'{table}.*', *_before(table, _named(table))])} FROM {table}"
 
 
+@cache
+def differing(table: str) -> str:
+    """The query for a row that is not as it was written.
+
+    It fails where a text is damaged.
+    """
+    now = _computed(table, _named(table))
+    return f"SELECT 1 FROM {table} WHERE {table}.{COLUMN} IS NOT {now} LIMIT 1"
+
+
 def is_whole(table: str, row: sqlite3.Row) -> bool:
     """Whether a row of `selecting` is as it was written."""
     n = len(_columns(table))

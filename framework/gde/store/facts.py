@@ -1,9 +1,10 @@
 """Facts of episodes in run.sqlite, so that no metric is asked for them twice."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import isnan
+
+from pydantic import FiniteFloat, TypeAdapter
 
 from gde.store import manifest, rows
 from gde.store.database import Statement
@@ -11,6 +12,10 @@ from gde.store.journal import Journal
 
 Row = Sequence[float | None]
 """The facts of an episode that one metric gives, in the order of its columns."""
+_KEPT = TypeAdapter(dict[str, list[FiniteFloat | None]])
+"""The facts of an episode by the numbers of their sets. A file from elsewhere may say
+anything.
+"""
 _KEEP = """
     INSERT INTO episode_facts VALUES (?, ?) ON CONFLICT DO UPDATE SET
     facts = iif(json_valid(facts), json_patch(facts, excluded.facts), excluded.facts)
@@ -27,8 +32,8 @@ def read_facts(journal: Journal) -> Iterator[tuple[str, Mapping[str, Row]]]:
     names = {str(number): made_by for made_by, number in known_sets(journal).items()}
     for row in journal.each("SELECT * FROM episode_facts"):
         found: dict[str, Row] = {}
-        with suppress(ValueError, AttributeError):
-            kept = json.loads(row["facts"])
+        with suppress(ValueError):
+            kept = _KEPT.validate_json(row["facts"])
             found = {
                 names[number]: kept[number] for number in names.keys() & kept.keys()
             }

@@ -37,8 +37,10 @@ READ = ("facts", "episodes", "rewards", "judgements", "probes")
 """Tables that are checked where a journal is opened. Turns and answers are checked with
 their episodes, as these are read, and arrays likewise.
 """
-COMPUTED = ("turns", "activations", "replays")
-"""Tables that are checked, too, before anything is computed."""
+COMPUTED = ("activations", "replays")
+"""Tables that are checked, too, before anything is computed, as is every turn and
+answer.
+"""
 FILES = {
     "activations": f"activations/*{ARRAYS}",
     "probes": f"probes/*{ARRAYS}",
