@@ -471,7 +471,7 @@ def _maps_drawn(
         pictures["decoded_note"] = "No decoded map: the probe was fitted on this turn."
 
     # Where two turns explain the same meaning, the first picture stays.
-    for meaning, picture in legend(shown, optimal, taken, decoded).items():
+    for meaning, picture in legend(shown, optimal, taken, decoded, keys).items():
         keys.setdefault(meaning, picture)
     return pictures
 

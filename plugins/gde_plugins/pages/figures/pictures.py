@@ -7,7 +7,7 @@ used as a style.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import cycle, groupby
 from math import atan2, degrees
 
@@ -174,22 +174,27 @@ def legend(
     optimal: Sequence[Position],
     taken: Position | None,
     probabilities: Floats | None,
+    known: Collection[str] = (),
 ) -> Keys:
     """Explain what the two pictures of a turn show, in the order of the map's kinds.
 
-    The arguments are those of `true_picture` and `decoded_picture`.
+    The arguments are those of `true_picture` and `decoded_picture`. Classes of cells
+    that are `known` are left out.
     """
     # Codes after the kinds are colours of single things, which get keys of their own
     # below.
-    codes = {code for code in _coloured(shown).flat if code < len(shown.kinds)}
+    coloured = {*_coloured(shown).flatten().tolist()}
+    codes = coloured.intersection(range(len(shown.kinds)))
     if probabilities is not None:
         inside = probabilities[: shown.height, : shown.width]
         codes.update(inside.argmax(axis=-1).flat)
 
     keys = {}
+    classes = decoded_classes(shown.kinds)
     for code in sorted(codes):
-        name, drawing = _class_key(shown, int(code))
-        keys[name] = drawing
+        name = OUTSIDE if classes[code] == PAD else classes[code]
+        if name not in known:
+            keys[name] = _class_key(shown, code, name)
 
     # Things with a colour of their own, or of no kind, look different from the class of
     # their cell.
@@ -212,18 +217,15 @@ def legend(
     return keys
 
 
-def _class_key(shown: CellMap, code: int) -> tuple[str, str]:
-    """The name and one cell of a class, with the letter its things share."""
+def _class_key(shown: CellMap, code: int, name: str) -> str:
+    """One cell of a class, with the letter its things share."""
     classes = decoded_classes(shown.kinds)
-    kind = classes[code]
-    name = OUTSIDE if kind == PAD else kind
-
     parts = [_cell_key(_tones(classes)[code])]
 
-    letters = {thing.letter for thing in shown.things if thing.kind == kind}
+    letters = {thing.letter for thing in shown.things if thing.kind == classes[code]}
     if len(letters) == 1:
         parts.append(_letter((0, 0), letters.pop()))
-    return name, _svg(1, 1, name, parts)
+    return _svg(1, 1, name, parts)
 
 
 def _thing_key(thing: Thing) -> tuple[str, str]:
@@ -302,17 +304,19 @@ def _cells(
     """
     # A page holds millions of cells: an element for each, or the outline of each, would
     # make it slow and large.
-    lines: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    for row, cells in enumerate(np.stack([codes, shades], axis=-1).tolist()):
+    lines: defaultdict[int, list[str]] = defaultdict(list)
+    looks = codes * (SHADES + 1) + shades
+    for row, cells in enumerate(looks.tolist()):
         column = 0
-        for (code, shade), alike in groupby(cells):
+        for look, alike in groupby(cells):
             length = len(list(alike))
-            lines[code, shade].append(f"M{column} {row}h{length}")
+            lines[look].append(f"M{column} {row}h{length}")
             column += length
 
     # Sorted, so that equal maps give equal text.
     paths = []
-    for (code, shade), of_class in sorted(lines.items()):
+    for look, of_class in sorted(lines.items()):
+        code, shade = divmod(look, SHADES + 1)
         classes = f"cell tone-{tones[code]} shade{shade}"
         paths.append(f'<path class="{classes}" d="{"".join(of_class)}"/>')
     return ['<g transform="translate(0 .5)">', *paths, "</g>"]
