@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
@@ -250,9 +251,17 @@ class Offer(Generic[ConfigT, PartT]):
             return self.make(config, context)
         maker = self._imported(self.make)
         given = {"config": config, "context": context}
-        taken = given.keys() & signature(maker).parameters.keys()
-        made: PartT = maker(**{name: given[name] for name in taken})
+        made: PartT = maker(**{name: given[name] for name in self._taken})
         return made
+
+    @cached_property
+    def _taken(self) -> frozenset[str]:
+        """What the maker at `make` takes. Every episode has an agent of its own, and
+        `signature` takes a tenth of a short episode.
+        """
+        assert isinstance(self.make, str)
+        parameters = signature(self._imported(self.make)).parameters
+        return frozenset({"config", "context"}).intersection(parameters)
 
     def _imported(self, path: str) -> Any:
         try:
