@@ -1,15 +1,15 @@
 """The true state and the optimal actions at a moment of an episode."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from math import inf
 from numbers import Real
 from operator import index
+from typing import Any
 
 from gde.data.mdp import TabularMDP
 from gde.data.observation import Observation, Optimum, State
 from gde.numerics.tabular import Solution, solve
-from gde.parts.environment import Environment, HasMDP, HasOptimum, HasState
 
 
 @dataclass(frozen=True)
@@ -35,29 +35,15 @@ class Judge:
     _solution: Solution | None = field(default=None, init=False)
     _optima: dict[int, Optimum] = field(default_factory=dict, init=False)
     """The optima of the MDP by state, since agents often return to a state."""
-    _environment: Environment | None = field(default=None, init=False)
-    _has_state: HasState | None = field(default=None, init=False)
-    _has_optimum: HasOptimum | None = field(default=None, init=False)
-    _has_mdp: HasMDP | None = field(default=None, init=False)
 
-    def _meet(self, environment: Environment) -> None:
-        """Find out which protocols the environment follows."""
-        # Once for each environment: `isinstance` takes longer than a step of a grid.
-        if environment is self._environment:
-            return
-        self._environment = environment
-        self._has_state = environment if isinstance(environment, HasState) else None
-        self._has_optimum = environment if isinstance(environment, HasOptimum) else None
-        self._has_mdp = environment if isinstance(environment, HasMDP) else None
-
-    def state(self, environment: Environment) -> State | None:
+    def state(self, environment: Any) -> State | None:
         """Give the true state alone."""
-        self._meet(environment)
-        return self._has_state.state() if self._has_state else None
+        # Not `isinstance(environment, HasState)`, which takes longer than a step of a
+        # grid.
+        tell: Callable[[], State] | None = getattr(environment, "state", None)
+        return tell() if tell else None
 
-    def moment(
-        self, environment: Environment, shown: Observation | None = None
-    ) -> Moment:
+    def moment(self, environment: Any, shown: Observation | None = None) -> Moment:
         """Give the truth at this moment, as far as the environment tells it.
 
         Args:
@@ -69,14 +55,14 @@ class Judge:
             ValueError: what the environment tells cannot be true.
         """
         state = self.state(environment)
-        if self._has_optimum:
-            optimum = self._has_optimum.optimum()
+        if hasattr(environment, "optimum"):
+            optimum: Optimum | None = environment.optimum()
             if optimum is not None and shown is not None:
                 _check_optimum(optimum, shown)
             return Moment(state, optimum)
-        if state is None or state.index is None or self._has_mdp is None:
+        if state is None or state.index is None or not hasattr(environment, "mdp"):
             return Moment(state, None)
-        return Moment(state, self._solved(self._has_mdp.mdp(), state.index))
+        return Moment(state, self._solved(environment.mdp(), state.index))
 
     def _solved(self, mdp: TabularMDP, state: int) -> Optimum:
         # A world that has changed gives another process, which is solved anew.
