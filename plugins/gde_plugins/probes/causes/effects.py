@@ -6,6 +6,7 @@ change is a cause if it moves the answers as predicted, and further than control
 of the same size.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,7 +35,7 @@ from gde_plugins.probes.causes.cases import (
 )
 from gde_plugins.probes.causes.interventions import deepest_activations, differ
 from gde_plugins.probes.causes.mediation import NAMES as MEDIATED
-from gde_plugins.probes.causes.mediation import Mediation
+from gde_plugins.probes.causes.mediation import Mediated, Mediation, mediated_effects
 from gde_plugins.probes.causes.reasoning import written_shares
 
 NO_ACTION = "no answer {} was usable"
@@ -132,8 +133,22 @@ async def causal_effects(
             replays.model, replays.cases, plain, before, replays.read
         ),
     )
-    outcomes = [await tests.outcome(change, rng) for change in changes]
+    # All changes are asked at once, so that a model's batches and workers are full.
+    asked = await asyncio.gather(*map(tests.ask, changes))
+    outcomes = [tests.outcome(each, rng) for each in asked]
     return [*_measured(outcomes, replays.worlds, rng)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """The answers with one change, and what follows them."""
+
+    change: Change
+    actions: Actions
+    reason: str = ""
+    """As of the outcome."""
+    answers: Answers = ()
+    mediated: Sequence[Mediated] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,33 +161,45 @@ class _Effects:
     forward_passes: "_ForwardPasses"
     mediation: Mediation
 
-    async def outcome(self, change: Change, rng: np.random.Generator) -> _Outcome:
-        """Ask the model with a change, and measure its effect."""
-        replays = self.replays
+    async def ask(self, change: Change) -> _Asked:
+        """Ask the model with a change."""
         # A change that does nothing is not asked of the model: its answers are known.
-        actions = self.before
-        further: list[Measurement] = []
         reason = self._reason_against(change)
-        if not reason:
-            answers = await replays.answers(change)
-            actions = await replays.actions(answers)
-            if not any_usable(actions):
-                reason = NO_ACTION.format("with the change")
-            elif self._is_out_of_reach(change, answers):
-                reason = OUT_OF_REACH
-            else:
-                further += await self.mediation.effects(change, answers, rng)
-                further += written_shares(replays.pattern, answers, replays.cases, rng)
+        if reason:
+            return _Asked(change=change, actions=self.before, reason=reason)
+
+        answers = await self.replays.answers(change)
+        actions = await self.replays.actions(answers)
+        if not any_usable(actions):
+            reason = NO_ACTION.format("with the change")
+        elif self._is_out_of_reach(change, answers):
+            reason = OUT_OF_REACH
+        if reason:
+            return _Asked(change=change, actions=actions, reason=reason)
+        mediated = await self.mediation.ask(change, answers)
+        return _Asked(
+            change=change, actions=actions, answers=answers, mediated=mediated
+        )
+
+    def outcome(self, asked: _Asked, rng: np.random.Generator) -> _Outcome:
+        """Measure the effect of a change."""
+        replays = self.replays
+        further: list[Measurement] = []
+        if not asked.reason:
+            further += mediated_effects(asked.mediated, rng)
+            further += written_shares(
+                replays.pattern, asked.answers, replays.cases, rng
+            )
 
         shares_before = predicted_shares(self.before, replays.cases)
-        shares = predicted_shares(actions, replays.cases)
+        shares = predicted_shares(asked.actions, replays.cases)
         return _Outcome(
-            change=change,
+            change=asked.change,
             difference=paired_difference(shares, shares_before, replays.worlds, rng),
             effects=shares - shares_before,
-            moved=_share_moved(self.before, actions),
+            moved=_share_moved(self.before, asked.actions),
             further=further,
-            reason=reason,
+            reason=asked.reason,
         )
 
     def _reason_against(self, change: Change) -> str:

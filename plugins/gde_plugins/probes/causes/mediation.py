@@ -8,7 +8,8 @@ other (natural effects: Pearl 2001, Vig et al. 2020):
 - indirect: no change is made, and the reasoning is that of the changed model.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +45,19 @@ IGNORED = "the model ignores a prefill, so its reasoning cannot be held fixed"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mediated:
+    """The actions of cases with and without a mediated change."""
+
+    name: str
+    """Of the measurement."""
+    cases: Sequence[Case] = ()
+    before: Actions = ()
+    after: Actions = ()
+    reason: str = ""
+    """Reason why they tell nothing; empty if they do."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mediation:
     """Answers of the cases after a reasoning that is held fixed."""
 
@@ -76,41 +90,33 @@ class Mediation:
             refusal=await _refusal(model, cases, plain),
         )
 
-    async def effects(
-        self, change: Change, changed: Answers, rng: np.random.Generator
-    ) -> list[Measurement]:
-        """Measure "direct" and "indirect": increases of the share of predicted actions.
-
-        An answer without reasoning is left out, and one that reasons further.
+    async def ask(self, change: Change, changed: Answers) -> Sequence[Mediated]:
+        """Ask for the answers that "direct" and "indirect" are measured by.
 
         Args:
             change: of the direct effect.
             changed: the answers with the change.
-            rng: for resampling.
         """
         if self.refusal:
-            return [unmeasured(name, self.refusal) for name in NAMES]
+            return [Mediated(name=name, reason=self.refusal) for name in NAMES]
         plain = self.plain
-        direct = await self._effect("direct", change, changed, plain, rng)
-        indirect = await self._effect("indirect", UNCHANGED, plain, changed, rng)
-        return [direct, indirect]
+        return await asyncio.gather(
+            self._after("direct", change, changed, plain),
+            self._after("indirect", UNCHANGED, plain, changed),
+        )
 
-    async def _effect(
-        self,
-        name: str,
-        change: Change,
-        own: Answers,
-        others: Answers,
-        rng: np.random.Generator,
-    ) -> Measurement:
-        """Measure the effect of a change after the reasoning of other answers.
+    async def _after(
+        self, name: str, change: Change, own: Answers, others: Answers
+    ) -> Mediated:
+        """Ask with a change after the reasoning of other answers.
+
+        An answer without reasoning is left out, and one that reasons further.
 
         Args:
             name: of the measurement.
             change: made in the answers.
             own: the answers with the change after their own reasoning.
             others: the answers whose reasoning is taken.
-            rng: for resampling.
         """
         requests = changed_requests(self.cases, change, len(own[0]))
         tasks = []
@@ -132,18 +138,35 @@ class Mediation:
                 before.append([actions[i] for i in kept])
                 after.append([answer for answer in of_case if answer is not None])
         if not cases:
-            return unmeasured(name, NO_REASONING)
+            return Mediated(name=name, reason=NO_REASONING)
 
         actions_after = await actions_in(after, cases, self.read)
-        if not any_usable(actions_after):
-            return unmeasured(name, NO_ANSWER)
+        reason = "" if any_usable(actions_after) else NO_ANSWER
+        return Mediated(
+            name=name, cases=cases, before=before, after=actions_after, reason=reason
+        )
+
+
+def mediated_effects(
+    mediated: Sequence[Mediated], rng: np.random.Generator
+) -> Iterator[Measurement]:
+    """Measure increases of the share of predicted actions.
+
+    Args:
+        mediated: as `Mediation.ask` gives them.
+        rng: for resampling.
+    """
+    for one in mediated:
+        if one.reason:
+            yield unmeasured(one.name, one.reason)
+            continue
         difference = paired_difference(
-            predicted_shares(actions_after, cases),
-            predicted_shares(before, cases),
-            [case.world for case in cases],
+            predicted_shares(one.after, one.cases),
+            predicted_shares(one.before, one.cases),
+            [case.world for case in one.cases],
             rng,
         )
-        return difference.estimate.measurement(name)
+        yield difference.estimate.measurement(one.name)
 
 
 async def _answer_after(

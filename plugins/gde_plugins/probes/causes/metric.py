@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from gde.data.evidence import Evidence
 from gde.data.result import Measurement
@@ -108,11 +109,11 @@ class _Tests:
         measurements = []
         # One can go to a thing, but not to oneself or to a wall.
         ends = {*self.config.things} - {"agent", "wall"}
-        for different in self.config.things:
-            found = await self._test(different)
-            if different in ends:
-                found += pursued(different, found, len(ends))
+        tested = await asyncio.gather(*map(self._test, self.config.things))
+        for different, found in zip(self.config.things, tested, strict=True):
             measurements += found
+            if different in ends:
+                measurements += pursued(different, found, len(ends))
         return [replace(each, name=f"causes.{each.name}") for each in measurements]
 
     async def _test(self, different: Different) -> list[Measurement]:
@@ -122,26 +123,21 @@ class _Tests:
             reason = f"no held-out turn has a counterfactual with another {different} in which other actions are best"
             return [unmeasured("effect", reason, {"thing": different})]
 
+        tests = [self._patch]
+        # A probe knows no class of other things, and walls are in many cells: they have
+        # no direction from place to place.
+        if different in ("goal", "agent"):
+            tests += [self._steer, self._ablate]
+        found = await asyncio.gather(*(test(different, trials) for test in tests))
+        return [*chain.from_iterable(found)]
+
+    async def _patch(
+        self, different: Different, trials: Sequence[Trial]
+    ) -> list[Measurement]:
+        """Patch in the activations of the counterfactuals."""
         places = self.config.places
         patched = [*patching(self.turns.layers, trials, different, places)]
-        found = await self._effects(trials, patched)
-
-        # A probe knows no class of other things.
-        if different not in ("goal", "agent", "wall"):
-            return found
-
-        # Only things that are in one cell, as walls are not, have a direction from
-        # place to place.
-        if different != "wall":
-            found += await self._steer(different, trials)
-            rng = self.turns.rng("ablate")
-            ablated = [
-                *ablation(
-                    self.turns.layers, len(trials), different, self.turns.classes, rng
-                )
-            ]
-            found += await self._effects(trials, ablated, harmful=True)
-        return found
+        return await self._effects(trials, patched)
 
     async def _steer(
         self, different: Different, trials: Sequence[Trial]
@@ -173,6 +169,15 @@ class _Tests:
             found += await self._effects(steered, changes)
             found += decoded
         return found
+
+    async def _ablate(
+        self, different: Different, trials: Sequence[Trial]
+    ) -> list[Measurement]:
+        """Remove what the probe reads of one thing."""
+        layers = self.turns.layers
+        rng = self.turns.rng("ablate")
+        ablated = [*ablation(layers, len(trials), different, self.turns.classes, rng)]
+        return await self._effects(trials, ablated, harmful=True)
 
     async def _effects(
         self,
