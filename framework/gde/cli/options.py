@@ -27,7 +27,7 @@ NoPreflight = Annotated[
     typer.Option("--no-preflight", help="Do not ask served models before the run."),
 ]
 WHERE = typer.Option(
-    help="Where episodes run and activations are captured: serial, processes or ray."
+    help="Where episodes run, activations are captured and metrics ask local models: serial, processes or ray."
 )
 """The option that names an executor."""
 Dry = Annotated[

@@ -44,7 +44,9 @@ class How:
     there are never more than cores.
     """
     executor: PartField = PartField("serial")
-    """The place where episodes run and activations are captured."""
+    """The place where episodes run, activations are captured and metrics ask local
+    models.
+    """
     reporters: PartsField = PartsField()
     """Empty for the default ones whose packages are installed."""
     turn_seconds: Positive | None = None

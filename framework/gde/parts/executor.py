@@ -1,6 +1,7 @@
 """The protocols of executors, which do the work of a stage."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from gde.errors import WorkerDied
@@ -45,6 +46,14 @@ class WorksElsewhere(Executor, Protocol):
 
         `map` may then raise anything.
         """
+
+
+@runtime_checkable
+class KeepsWorkers(WorksElsewhere, Protocol):
+    """An executor whose workers can stay from one `map` to the next."""
+
+    def keeping(self) -> AbstractContextManager[None]:
+        """Keep them, with what they have loaded, until the context ends."""
 
 
 Ask = Callable[[Any], Any]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count, groupby, islice
 from operator import attrgetter
-from secrets import token_hex
 
 from gde.data.activations import CaptureRequest
 from gde.data.trajectory import Trajectory
@@ -191,14 +190,7 @@ def _captured(
             yield from map(capturing, parts)
         return
 
-    job = CaptureElsewhere(
-        ready=run.ready,
-        name=read.name,
-        request=request,
-        identity=run.resources.models.info(read.name).versions,
-        versions=versions((run.ready.models[read.name],)),
-        token=token_hex(8),
-    )
+    job = CaptureElsewhere(where=run.elsewhere(read.name), request=request)
     yield from in_order(run.spread(executor, job, [*parts]))
 
 

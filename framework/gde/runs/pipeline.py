@@ -5,12 +5,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from secrets import token_hex
 from typing import Any
 
 from gde.data.json import Json, Labels
 from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError, RunFailed
-from gde.parts.executor import Ask, Output, WorksElsewhere, WorksFarAway
+from gde.parts.executor import (
+    Ask,
+    KeepsWorkers,
+    Output,
+    WorksElsewhere,
+    WorksFarAway,
+)
+from gde.parts.language_model import WhiteBox
 from gde.parts.metric import Declared
 from gde.request.catalogue import call_each
 from gde.request.provenance import provenance
@@ -18,7 +26,9 @@ from gde.request.ready import Ready
 from gde.request.versions import Versions, check_same, playing, versions
 from gde.runs.sharing import Sharing, answer, shares
 from gde.runs.stopping import Stop
+from gde.stages.asking_elsewhere import AskedElsewhere, AskElsewhere
 from gde.stages.context import Resources
+from gde.stages.elsewhere import Elsewhere
 from gde.stages.evidence import Recorded
 from gde.stages.failing import pass_on, reason_of
 from gde.stages.models import notes_of
@@ -53,6 +63,7 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         self.resources = Resources(self.ready, self.journal, self.folder.probes)
+        self.resources.models.elsewhere = self._asked_elsewhere
 
     @property
     def plan_hash(self) -> str:
@@ -132,6 +143,30 @@ class Pipeline:
             except BaseException as error:
                 pass_on(error)
                 raise self._executor_failed(error) from error
+
+    def elsewhere(self, name: str) -> Elsewhere:
+        """A model of the run, for the workers of an executor."""
+        return Elsewhere(
+            ready=self.ready,
+            name=name,
+            identity=self.resources.models.info(name).versions,
+            versions=versions((self.ready.models[name],)),
+            token=token_hex(8),
+        )
+
+    def _asked_elsewhere(self, name: str) -> AskedElsewhere | None:
+        """The model where the executor works; None for one that is asked from here."""
+        executor = self.resources.make(self.ready.executor)
+        model = self.resources.models.get(name)
+        if (
+            not isinstance(executor, KeepsWorkers)
+            or executor.workers == 1
+            or not isinstance(model, WhiteBox)
+            or name not in self.ready.models
+        ):
+            return None
+        job = AskElsewhere(where=self.elsewhere(name))
+        return AskedElsewhere(model, executor, partial(self.spread, executor, job))
 
     def _executor_failed(self, error: BaseException) -> BaseException:
         """Blame the executor for a fault: faults of episodes never come here."""

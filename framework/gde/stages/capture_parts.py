@@ -1,16 +1,14 @@
 """A capture in parts: turns that one model replays, here or wherever an executor works."""
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gde.data.activations import ActivationRecord, CaptureRequest, TokenSequence
 from gde.parts.language_model import WhiteBox
-from gde.request.ready import Ready
-from gde.request.versions import Versions, check_worker, versions
-from gde.stages.context import Resources
+from gde.stages.elsewhere import Elsewhere
 from gde.stages.failing import pass_on, reason_of
-from gde.stages.models import Models, check_identity
+from gde.stages.models import Models
 from gde.store.activations import Row
 
 Turns = Sequence[tuple[Row, TokenSequence]]
@@ -94,18 +92,10 @@ class Capture:
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureElsewhere:
-    """Replays parts in a process that has nothing of the run. It can be pickled."""
+    """Replays parts in a worker process. It can be pickled."""
 
-    ready: Ready
-    name: str
-    """Of the model."""
+    where: Elsewhere
     request: CaptureRequest
-    identity: Mapping[str, str]
-    """The versions of the model that answered."""
-    versions: Versions
-    """What the run has, of that which makes activations."""
-    token: str
-    """Tells one capture from any other."""
 
     def __call__(self, part: Part) -> Captured:
         """Capture the activations of a part; the models stay for the next one.
@@ -113,23 +103,10 @@ class CaptureElsewhere:
         Raises:
             GdeError: the model or its software is another one here.
         """
-        if self.token not in _here:
-            for another in [*_here]:
-                resources, capture = _here.pop(another)
-                capture.close()
-                resources.close()
-            check_worker(self.versions, versions((self.ready.models[self.name],)))
-            resources = Resources(self.ready)
-            info = resources.models.get(self.name).info
-            check_identity(self.name, self.identity, info)
-            capture = Capture(resources.models, self.name, self.request)
-            _here[self.token] = resources, capture
-        _, capture = _here[self.token]
-        return capture(part)
+        return self.where.work(self._begin)(part)
 
-
-_here: dict[str, tuple[Resources, Capture]] = {}
-"""The capture of this worker process, which does one at a time."""
+    def _begin(self, models: Models) -> Capture:
+        return Capture(models, self.where.name, self.request)
 
 
 def in_order(done: Iterable[Captured]) -> Iterator[Captured]:

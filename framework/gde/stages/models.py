@@ -10,7 +10,7 @@ from gde.data.how import How
 from gde.data.json import Json
 from gde.errors import GdeError
 from gde.parts.language_model import LanguageModel, WhiteBox
-from gde.stages.asking import Budgeted, Cached, Scope, Watched
+from gde.stages.asking import Budgeted, Cached, Decorator, Scope, Watched
 from gde.stages.budget import Budget
 from gde.stages.outages import Reach
 from gde.stages.reuse import Reuse
@@ -77,9 +77,15 @@ class Models:
         self.reach = Reach()
         self.configs: dict[str, Json] = {}
         """What answers depend on in the configuration of each model, by its name."""
+        self.elsewhere: Callable[[str], LanguageModel | None] = lambda _: None
+        """Gives a model that parts ask where the run's executor works, if it does so in
+        other processes.
+        """
         self._make = make
         self._journal = journal
         self._made: dict[str, LanguageModel] = {}
+        self._asked: dict[str, LanguageModel] = {}
+        """The models that parts ask, some of them elsewhere."""
 
     def get(self, name: str) -> LanguageModel:
         """The model itself, without journal, cache and budget.
@@ -119,18 +125,21 @@ class Models:
 
     def scope(self, name: str) -> Scope:
         """A scope for the episode or part of this name, in which models are asked."""
-        return Scope(name, partial(self._asked, name), self._journal)
+        return Scope(name, partial(self._decorated, name), self._journal)
 
     def close(self) -> None:
         """Release every model that was made."""
-        for model in self._made.values():
+        for model in (*self._asked.values(), *self._made.values()):
             model.close()
+        self._asked = {}
         self._made = {}
         self.reuse.close()
 
-    def _asked(self, scope: str, name: str) -> LanguageModel:
+    def _decorated(self, scope: str, name: str) -> LanguageModel:
         """The model with all decorators but the outermost, which the scope adds."""
-        watched = Watched(self.get(name), name, self.reach, self._journal)
+        if name not in self._asked:
+            self._asked[name] = self.elsewhere(name) or Decorator(self.get(name))
+        watched = Watched(self._asked[name], name, self.reach, self._journal)
         budgeted = Budgeted(watched, name, self.budget, scope)
         return Cached(budgeted, self.configs.get(name), self.reuse)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gde.parts.executor import Executor
+from gde.parts.executor import Executor, KeepsWorkers
 from gde.testing.promises import (
     promise,
     promise_equal,
@@ -39,6 +39,14 @@ def check_executor(make: Callable[[], Executor]) -> None:
     promise_equal(
         list(executor.map(square, ())), [], "map over nothing must give nothing"
     )
+    if isinstance(executor, KeepsWorkers):
+        with executor.keeping():
+            for _ in range(2):
+                promise_equal(
+                    sorted(executor.map(square, ITEMS)),
+                    expected,
+                    "workers that are kept must do what new ones do",
+                )
     with promise_raises(JobFailed, "map must raise what the job raises"):
         list(executor.map(fail, ITEMS))
 

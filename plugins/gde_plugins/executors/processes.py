@@ -9,6 +9,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import Pipe, active_children
 from threading import Lock
@@ -34,7 +35,7 @@ Output = TypeVar("Output")
 class Processes:
     """Distribute items over fresh processes.
 
-    Implements `gde.parts.executor.WorksElsewhere`.
+    Implements `gde.parts.executor.KeepsWorkers`.
 
     Workers do not load the running script, which therefore needs no main guard.
     """
@@ -43,6 +44,9 @@ class Processes:
         self.workers = config.workers
         self._lock = Lock()
         self._crews: list[_Crew] = []
+        self._keeps = False
+        self._kept: _Crew | None = None
+        """Waits for the next `map`."""
         self._stopped = False
 
     def check(self, work: object) -> None:
@@ -66,7 +70,8 @@ class Processes:
         """
         if not items:
             return
-        crew = self._crew(min(self.workers, len(items)))
+        size = self.workers if self._keeps else min(self.workers, len(items))
+        crew = self._crew(size)
 
         def do(item: Item) -> Output:
             while True:
@@ -88,12 +93,32 @@ class Processes:
             for each in as_completed(done):
                 yield each.result()
         finally:
-            # A signal reaches the main thread alone: it ends one wait, not the ending.
-            ended = ending.submit(crew.end, waiting, done)
-            try:
-                wait([ended])
-            finally:
-                ended.result()
+            if self._keeps and all(each.done() for each in done):
+                self._kept = crew
+            else:
+                # A signal reaches the main thread alone: it ends one wait, not the
+                # ending.
+                ended = ending.submit(crew.end, done)
+                try:
+                    wait([ended])
+                finally:
+                    ended.result()
+            waiting.shutdown()
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep the workers from one `map` to the next; one `map` at a time."""
+        self._keeps = True
+        try:
+            yield
+        finally:
+            self._keeps = False
+            # Another thread may wait for their work.
+            for crew in self._crews:
+                crew.dismiss()
+            if self._kept is not None:
+                self._kept.end()
+                self._kept = None
 
     def stop(self) -> None:
         """End all workers, for good."""
@@ -106,8 +131,10 @@ class Processes:
         with self._lock:
             if self._stopped:
                 raise RunFailed(STOPPED)
-            crew = _Crew(size)
-            self._crews.append(crew)
+            crew, self._kept = self._kept, None
+            if crew is None:
+                crew = _Crew(size)
+                self._crews.append(crew)
             return crew
 
 
@@ -145,9 +172,9 @@ class _Crew:
             for worker in self.workers:
                 worker.dismiss()
 
-    def end(self, waiting: ThreadPoolExecutor, done: Sequence[Future[Any]]) -> None:
-        """Dismiss the workers and wait until they have ended, and the threads that wait
-        for their work.
+    def end(self, done: Sequence[Future[Any]] = ()) -> None:
+        """Dismiss the workers and wait until they have ended, and those who wait for
+        their work.
         """
         self.dismiss()
         in_good_order = not wait(done, timeout=2 * GRACE).not_done
@@ -156,7 +183,6 @@ class _Crew:
             closing.map(partial(_Worker.close, kill=not in_good_order), self.workers)
         # Processes that have ended keep their semaphores until then.
         active_children()
-        waiting.shutdown()
 
     def _take(self) -> "_Worker":
         with self._lock:

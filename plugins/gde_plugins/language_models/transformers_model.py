@@ -21,8 +21,8 @@ from gde.data.completion import (
 )
 from gde.errors import GdeError
 from gde.parts.answer_forms import refuse_form
+from gde.parts.batching import Answers, Batcher
 from gde.parts.interventions import check_interventions, positions_of
-from gde_plugins.language_models.batching import Answers, Batcher
 from gde_plugins.language_models.capturing import Reader
 from gde_plugins.language_models.channels import channels_of
 from gde_plugins.language_models.chat_template import ChatTemplate

@@ -12,7 +12,7 @@ from gde.before.preparing import prepare
 from gde.errors import GdeError
 from gde.request.catalogue import Catalogue, load_plugins
 from gde.request.versions import versions
-from gde.stages import capture_parts
+from gde.stages import elsewhere
 from gde.stages.capture_parts import (
     Capture,
     Captured,
@@ -21,6 +21,7 @@ from gde.stages.capture_parts import (
     in_order,
 )
 from gde.stages.context import Resources
+from gde.stages.elsewhere import Elsewhere
 from gde.testing.parts import PlantedModel
 
 REQUEST = CaptureRequest(layers=(0,), positions=("pre",))
@@ -98,9 +99,8 @@ def job(**change: Any) -> CaptureElsewhere:
         "versions": versions((ready.models[name],)),
         "token": str(change),
     }
-    return CaptureElsewhere(
-        ready=ready, name=name, request=REQUEST, **{**given, **change}
-    )
+    where = Elsewhere(ready=ready, name=name, **{**given, **change})
+    return CaptureElsewhere(where=where, request=REQUEST)
 
 
 def test_elsewhere_the_same_is_captured() -> None:
@@ -125,7 +125,7 @@ def test_elsewhere_models_stay_for_the_next_part_and_leave_for_another_capture(
             super().close()
             closed.append(self)
 
-    monkeypatch.setattr(capture_parts, "Resources", Counted)
+    monkeypatch.setattr(elsewhere, "Resources", Counted)
     first, second = job(token="first"), job(token="second")
     for number in range(2):
         first(part(number, 7))
@@ -137,7 +137,7 @@ def test_elsewhere_models_stay_for_the_next_part_and_leave_for_another_capture(
 def test_elsewhere_another_model_or_software_is_refused() -> None:
     with pytest.raises(GdeError, match="has changed since it answered in this run"):
         job(identity={"weights": "others"})(part(0, None))
-    others = dict.fromkeys(job().versions, "another")
+    others = dict.fromkeys(job().where.versions, "another")
     with pytest.raises(GdeError, match="install the same there"):
         job(versions=others)(part(0, None))
 

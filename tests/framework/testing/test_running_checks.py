@@ -3,7 +3,7 @@ counterfactuals break.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +58,37 @@ class Swallows(Backwards):
                 yield job(item)
 
 
+class Tires(Backwards):
+    """Its workers do nothing more once they are kept."""
+
+    kept = done = False
+
+    def check(self, work: object) -> None:
+        """Take any work."""
+
+    def stop(self) -> None:
+        """Nothing is under way."""
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        self.kept = True
+        yield
+        self.kept = self.done = False
+
+    def map(self, job: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        if self.kept and self.done:
+            return iter(())
+        self.done = self.kept
+        return map(job, items)
+
+
 BROKEN_EXECUTORS = [
     (NoWorkers, "at least 1, got 0"),
     (SkipsOne, "for every item once"),
     (OrderMatters, "for every item once, in any order"),
     (AlwaysOne, "map over nothing"),
     (Swallows, "raise what the job raises"),
+    (Tires, "workers that are kept"),
     (object, "must have map, workers"),
 ]
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Lock, Thread, Timer
 
 import pytest
 from own_parts import (
@@ -187,3 +187,34 @@ def test_workers_end_with_the_process_that_started_them() -> None:
     process.kill()
     process.communicate()
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def test_workers_stay_from_one_map_to_the_next_while_they_are_kept() -> None:
+    executor = Processes(ProcessesConfig(1))
+    with executor.keeping():
+        (first,) = executor.map(process_of, [0])
+        with pytest.raises(GdeError, match="nobody"):
+            list(executor.map(fail, ["name"]))
+        (second,) = executor.map(process_of, [0])
+    (third,) = executor.map(process_of, [0])
+    assert first == second != third
+    for process in (first, third):
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_leaving_ends_what_another_thread_waits_for() -> None:
+    executor = Processes(ProcessesConfig(2))
+    ended: list[str] = []
+
+    def wait() -> None:
+        with pytest.raises(RunFailed, match="the workers were stopped"):
+            list(executor.map(wait_long, [120, 120]))
+        ended.append("ended")
+
+    waiting = Thread(target=wait)
+    with executor.keeping():
+        waiting.start()
+        time.sleep(1)
+    waiting.join(60)
+    assert ended == ["ended"]

@@ -1,6 +1,7 @@
 """Jobs as tasks of Ray. A task that is lost with its machine restarts."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ LOOK = 0.2
 
 
 class OnRay:
-    """Implements `gde.parts.executor.WorksFarAway`."""
+    """Implements `gde.parts.executor.WorksFarAway` and `KeepsWorkers`."""
 
     asked = True
 
@@ -48,6 +49,12 @@ class OnRay:
     def stop(self) -> None:
         """End all work, for good."""
         self._stopped = True
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Keep the cluster: its workers load a model once."""
+        with cluster(self._config):
+            yield
 
     def map(
         self,

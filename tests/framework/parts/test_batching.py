@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import pytest
 
 from gde.errors import GdeError
-from gde_plugins.language_models.batching import Answers, Batcher
+from gde.parts.batching import Answers, Batcher
 
 
 class Squares:
@@ -180,7 +180,7 @@ def test_a_closed_batcher_refuses() -> None:
 
 PROGRAM = """
 import asyncio, time
-from gde_plugins.language_models.batching import Batcher
+from gde.parts.batching import Batcher
 def endless(jobs, halt):
     yield {0: time.sleep(600)}
 async def left():
