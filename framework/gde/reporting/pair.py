@@ -11,9 +11,9 @@ from gde.data.result import Measurement
 from gde.data.verdict import Verdict, outcome_of
 from gde.reporting.contest import Contended, contended
 from gde.reporting.findings import Beside
-from gde.reporting.forest import EQUAL, TITLES, Group, Row, on_axes, row_of
+from gde.reporting.forest import TITLES, Group, Row, on_axes, row_of
 from gde.reporting.probe_differences import probe_tables
-from gde.reporting.wording import bounds, difference_quantity
+from gde.reporting.wording import size_text
 
 
 def pair_groups(found: Comparison) -> list[Group]:
@@ -60,13 +60,13 @@ def _of_worlds(row: Difference, of: Contended, first: str, second: str) -> Row:
     ours = _over_shared(row.b, row, of.numbers[second])
     rival = replace(theirs, verdict=verdict)
     beside = Beside(measure=of.measure, ours=ours, control=first, rival=rival)
-    return _row(row.title, beside, row.n_different == 0)
+    return _row(row.title, beside)
 
 
 def _over_shared(value: float, row: Difference, own: Measurement | None) -> Measurement:
     """The number of a run over the shared worlds, with its interval if these are all."""
     if own is not None and own.value is not None and isclose(own.value, value):
-        return replace(own, verdict=None)
+        return replace(own, value=value, verdict=None)
     return Measurement(
         name=row.name, value=value, unit=row.unit, n=row.n, clusters=row.clusters
     )
@@ -79,21 +79,13 @@ def _of_probe(row: ProbeRow, first: str) -> Row:
         control=first,
         rival=replace(row.a, verdict=row.between),
     )
-    return _row(row.title, beside, row.a.value == row.b.value)
+    return _row(row.title, beside)
 
 
-def _row(title: str, beside: Beside, is_equal: bool) -> Row:
+def _row(title: str, beside: Beside) -> Row:
     """A row with the size of the difference, where one is shown."""
     row = row_of(title.replace(" early", ", few worlds"), beside)
-    if is_equal and beside.outcome == "untested":
-        mark, word = EQUAL
-        return replace(row, mark=mark, word=word)
     verdict = beside.verdict
     if verdict is None or beside.outcome in ("none", "untested"):
         return row
-    unit = beside.ours.unit
-    size = difference_quantity(abs(verdict.difference), unit)
-    interval = verdict.interval
-    if interval is not None and verdict.difference < 0:
-        interval = (-interval[1], -interval[0])
-    return replace(row, by=f"by {size} {bounds(interval, unit)}".rstrip())
+    return replace(row, by=f"by {size_text(verdict, beside.ours.unit)}")

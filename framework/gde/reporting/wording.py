@@ -187,17 +187,21 @@ def outcome_text(verdict: Verdict, name: str, unit: str) -> str:
     if verdict.outcome == "none":
         return f"no difference from {name} shown{_power_text(verdict, unit)}"
 
-    # "Better by" and "worse by" say the direction, so the size has no sign.
+    relation = (
+        "differs from" if verdict.outcome == "different" else f"{verdict.outcome} than"
+    )
+    size = size_text(verdict, unit)
+    return f"{relation} {name} by {size}, {certainty(verdict)}"
+
+
+def size_text(verdict: Verdict, unit: str) -> str:
+    """The size of a difference, without the sign that "better" and "worse" say."""
     interval = verdict.interval
     if verdict.difference < 0 and interval is not None:
         low, high = interval
         interval = (-high, -low)
-    relation = (
-        "differs from" if verdict.outcome == "different" else f"{verdict.outcome} than"
-    )
     apart = difference_quantity(abs(verdict.difference), unit)
-    size = f"{apart} {bounds(interval, unit)}".strip()
-    return f"{relation} {name} by {size}, {certainty(verdict)}"
+    return f"{apart} {bounds(interval, unit)}".strip()
 
 
 def certainty(verdict: Verdict) -> str:

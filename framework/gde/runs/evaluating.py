@@ -4,10 +4,9 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Thread
 from typing import TypeVar
 
 from gde.before.preparing import prepare, prepare_new, warm
@@ -243,19 +242,10 @@ def _beside_loops(work: Callable[[Stop], OutputT]) -> OutputT:
     stop = Stop()
     if not in_loop():
         return work(stop)
-    done: Future[OutputT] = Future()
-
-    def deliver() -> None:
+    with ThreadPoolExecutor(1, "gde-evaluate") as beside:
+        running = beside.submit(work, stop)
         try:
-            done.set_result(work(stop))
-        except BaseException as error:
-            done.set_exception(error)
-
-    thread = Thread(target=deliver, name="gde-evaluate", daemon=True)
-    thread.start()
-    try:
-        return done.result()
-    except KeyboardInterrupt:
-        stop.set()
-        thread.join()
-        raise
+            return running.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
