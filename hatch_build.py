@@ -17,7 +17,7 @@ class Hook(BuildHookInterface):  # type: ignore[type-arg]
         """Add the file to a wheel or a source archive."""
         if version == "editable" or (Path(self.root) / "framework/gde" / NAME).exists():
             return
-        # As `gde.request.versions.commit` asks for it.
+        # As `gde.request.provenance.commit` asks for it.
         git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
         try:
             found = subprocess.run(

@@ -16,7 +16,7 @@ SPOKEN = (
     "framework/gde/request/variants.py",
 )
 """What only the command line reaches; `--set` is parsed there."""
-OTHERS = ("framework/gde/request/versions.py", "framework/gde/store/schema.py")
+OTHERS = ("framework/gde/request/provenance.py", "framework/gde/store/schema.py")
 """Options of git, and comments of SQL."""
 
 

@@ -80,7 +80,7 @@ def _nothing(_: object, **options: object) -> None:
 def _show_version(asked: bool) -> None:
     if asked:
         from gde import __version__
-        from gde.request.versions import commit
+        from gde.request.provenance import commit
 
         # A commit has 40 digits.
         short = commit()[:12] + commit()[40:]

@@ -63,6 +63,11 @@ class Choice:
         """The name of the part in the run."""
         return self.alias or self.name
 
+    @property
+    def is_object(self) -> bool:
+        """Whether the part is the caller's own, here or where the plan was made."""
+        return self.part is not None or self.name.startswith(OBJECT)
+
     @classmethod
     def of(cls, value: Any, alias: str = "") -> "Choice":
         """Make a choice of a name, an offer or an object; a choice stays as it is.

@@ -1,6 +1,6 @@
 """The parts of a plan among all offers, each with its typed configuration."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from gde.offers import NoConfig
 from gde.request.catalogue import Catalogue, Entry
 from gde.request.kinds import KINDS
 from gde.request.names import reward_names, without_servers
-from gde.request.objects import given_entry
+from gde.request.objects import object_entry
 from gde.request.ready import Chosen, setting_of
 from gde.request.settings import build_part, combinations, dump_what, how_fields
 
@@ -35,12 +35,12 @@ class Finder:
             UnknownName: a name or a field that does not exist.
             ConfigError: a value out of range.
         """
-
-        def find() -> tuple[Entry, Any]:
+        try:
             entry = self.entry(kind, choice)
-            return entry, self._config(kind, choice, entry)
-
-        return self.chosen(kind, choice, find)
+            config = self._config(kind, choice, entry)
+        except GdeError as error:
+            return self.stand_in(kind, choice, error)
+        return chosen(kind, choice, entry, config)
 
     def environments(
         self, choice: Choice
@@ -58,10 +58,8 @@ class Finder:
             config = entry.offer.config
             swept, each = combinations(config, choice.config, "env")
         except GdeError as error:
-            if not self.absent:
-                raise
             # Of one that is not installed here, the swept fields are unknown.
-            return [({}, _stand_in(kind, choice, str(error)))], choice
+            return [({}, self.stand_in(kind, choice, error))], choice
         for name in swept.keys() & how_fields(config):
             raise ConfigError(
                 f"env.{name} says how a run is done: wanted one value, got several"
@@ -71,7 +69,7 @@ class Finder:
             one = replace(choice, config=values)
             labels = {name: _label(values[name]) for name in swept}
             config_of_one = self._config(kind, one, entry)
-            found.append((labels, _chosen(kind, one, entry, config_of_one)))
+            found.append((labels, chosen(kind, one, entry, config_of_one)))
         # The plan keeps all values of a swept field, and the defaults of the others.
         _, first = found[0]
         return found, replace(choice, config={**first.choice.config, **swept})
@@ -100,21 +98,20 @@ class Finder:
         except ConfigError as error:
             raise settable(error, name) from error
 
-    def chosen(
-        self, kind: str, choice: Choice, find: Callable[[], tuple[Entry, Any]]
-    ) -> Chosen:
-        """A part that is found by a function, or a stand-in for it.
+    def stand_in(self, kind: str, choice: Choice, error: GdeError) -> Chosen:
+        """A part of a recorded plan that cannot be had here.
 
         Raises:
-            GdeError: it cannot be had here, and no stand-in is wanted.
+            GdeError: no stand-in is wanted.
         """
-        try:
-            entry, config = find()
-        except GdeError as error:
-            if not self.absent:
-                raise
-            return _stand_in(kind, choice, str(error))
-        return _chosen(kind, choice, entry, config)
+        if not self.absent:
+            raise error
+        reason = str(error)
+        offer = KINDS[kind].offer(name=choice.name, summary=reason, config=NoConfig)
+        entry = Entry(plugin="", module="", offer=offer)
+        return Chosen(
+            kind=kind, choice=choice, entry=entry, config=NoConfig(), absent=reason
+        )
 
     def entry(self, kind: str, choice: Choice) -> Entry:
         """The offer of a choice.
@@ -123,8 +120,9 @@ class Finder:
             UnknownName: nobody offers it.
             GdeError: it is an object that is not here.
         """
-        given = given_entry(kind, choice)
-        return given or self.catalogue.find(kind, choice.name)
+        if choice.is_object:
+            return object_entry(kind, choice)
+        return self.catalogue.find(kind, choice.name)
 
     def _config(self, kind: str, choice: Choice, entry: Entry) -> Any:
         whose = setting_of(kind, choice.label)
@@ -137,19 +135,11 @@ def settable(error: GdeError, judge: str) -> ConfigError:
     return ConfigError(f"{error}; add the reward model {judge} to set it")
 
 
-def _chosen(kind: str, choice: Choice, entry: Entry, config: Any) -> Chosen:
+def chosen(kind: str, choice: Choice, entry: Entry, config: Any) -> Chosen:
+    """A part with its configuration, of which the addresses of servers are kept apart."""
     bare, servers = without_servers(config)
     complete = replace(choice, config=dump_what(bare))
     return Chosen(kind=kind, choice=complete, entry=entry, config=bare, servers=servers)
-
-
-def _stand_in(kind: str, choice: Choice, reason: str) -> Chosen:
-    """A part of a recorded plan that cannot be had here."""
-    offer = KINDS[kind].offer(name=choice.name, summary=reason, config=NoConfig)
-    entry = Entry(plugin="", module="", offer=offer)
-    return Chosen(
-        kind=kind, choice=choice, entry=entry, config=NoConfig(), absent=reason
-    )
 
 
 def _label(value: Json) -> str | int | float | bool:

@@ -3,19 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gde.data.how import URL, How
 from gde.data.json import Json
 from gde.data.plan import NOTHING, Choice, Plan
-from gde.errors import ConfigError, UnknownName
+from gde.errors import ConfigError, GdeError, UnknownName
 from gde.offers import ModelOffer, ModelReference
 from gde.request.catalogue import Catalogue, Entry
-from gde.request.finding import Finder
+from gde.request.finding import Finder, chosen
 from gde.request.kinds import KINDS, MODEL
 from gde.request.names import model_names, references, split_url, weights_field
-from gde.request.objects import given_entry, object_entry
+from gde.request.objects import object_entry
 from gde.request.ready import Chosen, first_model
 from gde.request.settings import build_part, field_names, required_fields
 
@@ -56,8 +55,11 @@ def find_models(
                 asked = how_asked(choice, own, find.how, find.catalogue)
                 if name in urls:
                     asked[URL] = urls[name]
-                make = partial(find_model, choice, find.catalogue, whose, asked)
-                found[name] = find.chosen(MODEL.name, choice, make)
+                try:
+                    offered = find_model(choice, find.catalogue, whose, asked)
+                    found[name] = chosen(MODEL.name, choice, *offered)
+                except GdeError as error:
+                    found[name] = find.stand_in(MODEL.name, choice, error)
             if not find.absent:
                 check_task(part.config, named, found[name].entry, whose)
     return found
@@ -255,8 +257,8 @@ def model_entry(choice: Choice, catalogue: Catalogue) -> tuple[Entry, str]:
         UnknownName: no plugin offers it.
         GdeError: it is an object that is not here.
     """
-    if entry := given_entry(MODEL.name, choice):
-        return entry, ""
+    if choice.is_object:
+        return object_entry(MODEL.name, choice), ""
     offer, _, argument = choice.name.partition(":")
 
     # If a plugin has the name of its model, NAME:ARGUMENT wins over PLUGIN:NAME.

@@ -60,21 +60,6 @@ class ObjectProbeConfig:
     """As of every probe: the model that is read, if it is not the agent's."""
 
 
-def given_entry(kind: str, choice: Choice) -> Entry | None:
-    """The entry of the caller's own part; None if the choice names an offer.
-
-    Raises:
-        GdeError: it is no part, or one that is not here.
-    """
-    if choice.part is not None:
-        return object_entry(kind, choice)
-    if choice.name.startswith(OBJECT):
-        what = "is not an offer but an object of the program that made the run"
-        advice = "resume in Python with it: gde.resume(RUN, plan=..., how=...)"
-        raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
-    return None
-
-
 def object_entry(kind: str, choice: Choice) -> Entry:
     """Make the entry of the caller's offer, object, class or function.
 
@@ -84,9 +69,13 @@ def object_entry(kind: str, choice: Choice) -> Entry:
     are given as objects are copied.
 
     Raises:
-        GdeError: the part has settings, which an object cannot have; or it is neither a
-            part nor makes one.
+        GdeError: the part is not here, or has settings, which an object cannot have; or
+            it is neither a part nor makes one.
     """
+    if choice.part is None:
+        what = "is not an offer but an object of the program that made the run"
+        advice = "resume in Python with it: gde.resume(RUN, plan=..., how=...)"
+        raise GdeError(f"{KINDS[kind].title} {choice.name!r} {what}: {advice}")
     module, _, _ = choice.name.removeprefix(OBJECT).rpartition(".")
     if isinstance(choice.part, Offer):
         offer = choice.part

@@ -2,6 +2,11 @@
 
 import platform
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from subprocess import SubprocessError, run
 from typing import Any
 
 from gde.data.how import How
@@ -12,7 +17,7 @@ from gde.request.howfile import PARTS, how_tables
 from gde.request.names import reward_names
 from gde.request.planfile import plan_hash, plan_tables
 from gde.request.ready import Ready
-from gde.request.versions import commit, version_of, versions
+from gde.request.versions import versions
 
 PACKAGES = (
     "gde-eval",
@@ -85,3 +90,34 @@ def _advantages(ready: Ready) -> Iterator[str]:
     for name in reward_names(agent.config).values():
         if Capability.TRUE_REWARD in ready.judges[name].needs:
             yield f"Reward model {name}, which agent {agent.label} used, reads the true rewards."
+
+
+@cache
+def version_of(distribution: str) -> str:
+    """The version of a distribution; empty where it is none."""
+    # Cached, since a package's metadata are read and parsed whole.
+    try:
+        return version(distribution)
+    except (PackageNotFoundError, ValueError):
+        return ""
+
+
+@cache
+def commit() -> str:
+    """The commit of gde's source, "-dirty" behind it where files were changed since;
+    empty where it has none.
+    """
+    root = Path(__file__).parents[1]
+    with suppress(OSError):
+        return (root / "COMMIT").read_text().strip()
+    # A repository around an installed gde is not its own.
+    if not (root.parents[1] / ".git").exists():
+        return ""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    try:
+        found = run(
+            git, check=False, cwd=root, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, SubprocessError):
+        return ""
+    return found.stdout.strip()

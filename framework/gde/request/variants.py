@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gde.data.json import Json
-from gde.data.plan import OBJECT, Choice, Plan
+from gde.data.plan import Choice, Plan
 from gde.errors import ConfigError, UnknownName
 from gde.request.building import Wanted, build_plan, choose, choose_model
 from gde.request.catalogue import Catalogue
@@ -149,7 +149,7 @@ def _crossed_agent(
     Each comes with the values that vary.
     """
     agent = plan.agent
-    if agent.part is not None or agent.name.startswith(OBJECT):
+    if agent.is_object:
         yield [], plan
         return
 

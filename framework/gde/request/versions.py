@@ -2,12 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from socket import gethostname
-from subprocess import SubprocessError, run
 
 from gde.errors import GdeError
 from gde.request.catalogue import FRAMEWORK
@@ -86,34 +81,3 @@ def check_same(
                 f"{name}: {made} of this run were made by {before}, here is {now}:"
                 f" restore it ({known}), or start a new run"
             )
-
-
-@cache
-def version_of(distribution: str) -> str:
-    """The version of a distribution; empty where it is none."""
-    # Cached, since a package's metadata are read and parsed whole.
-    try:
-        return version(distribution)
-    except (PackageNotFoundError, ValueError):
-        return ""
-
-
-@cache
-def commit() -> str:
-    """The commit of gde's source, "-dirty" behind it where files were changed since;
-    empty where it has none.
-    """
-    root = Path(__file__).parents[1]
-    with suppress(OSError):
-        return (root / "COMMIT").read_text().strip()
-    # A repository around an installed gde is not its own.
-    if not (root.parents[1] / ".git").exists():
-        return ""
-    git = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
-    try:
-        found = run(
-            git, check=False, cwd=root, capture_output=True, text=True, timeout=10
-        )
-    except (OSError, SubprocessError):
-        return ""
-    return found.stdout.strip()

@@ -17,10 +17,10 @@ from gde.request.catalogue import Catalogue
 from gde.request.howfile import RUN_HOW, read_settings
 from gde.request.kinds import KINDS
 from gde.request.models import model_entry
+from gde.request.provenance import version_of
 from gde.request.ready import Chosen, Ready
 from gde.request.resolve import resolve
 from gde.request.settings import describe, paths
-from gde.request.versions import version_of
 from gde.store.folder import RunFolder
 from gde.store.trust import digest_of, earlier_entry, trust
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from gde.request import versions
+from gde.request import provenance
 
-ROOT = Path(versions.__file__).parents[3]
+ROOT = Path(provenance.__file__).parents[3]
 
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A repository of one commit with a package in it."""
     (tmp_path / "framework/gde/request").mkdir(parents=True)
-    (tmp_path / "framework/gde/request/versions.py").write_text("")
+    (tmp_path / "framework/gde/request/provenance.py").write_text("")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
     author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
@@ -35,12 +35,12 @@ def git(place: Path, *words: str) -> str:
 
 def found(root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the package beneath a folder says."""
-    monkeypatch.setattr(versions, "__file__", str(root / "gde/request/versions.py"))
-    versions.commit.cache_clear()
+    monkeypatch.setattr(provenance, "__file__", str(root / "gde/request/provenance.py"))
+    provenance.commit.cache_clear()
     try:
-        return versions.commit()
+        return provenance.commit()
     finally:
-        versions.commit.cache_clear()
+        provenance.commit.cache_clear()
 
 
 def test_a_clone_says_its_commit_and_changes(
@@ -48,7 +48,7 @@ def test_a_clone_says_its_commit_and_changes(
 ) -> None:
     head = git(clone, "rev-parse", "HEAD")
     assert found(clone / "framework", monkeypatch) == head
-    (clone / "framework/gde/request/versions.py").write_text("changed = True")
+    (clone / "framework/gde/request/provenance.py").write_text("changed = True")
     assert found(clone / "framework", monkeypatch) == f"{head}-dirty"
 
 
