@@ -41,8 +41,8 @@ def from_data(
 
     Args:
         columns: by variable (N,) observed values, counted from 0; a variable has all
-        values up to the largest. parents: of each variable in the graph; none for a
-        variable that is not named.
+            values up to the largest.
+        parents: of each variable in the graph; none for a variable that is not named.
 
     Raises:
         ValueError: columns of different lengths or of other than whole numbers, or a

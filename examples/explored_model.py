@@ -61,11 +61,13 @@ def explore(
     from more tries takes more seeds, which must give the same world.
 
     Args:
-        environment: ends as it was left by the last try; not closed. seeds: one episode
-        is explored for each. key: tells states apart; by default their recorded facts.
-        Leave out of it what has no consequences. depth: tries are made in states that
-        fewer steps lead to. With a horizon of H states, H - 1 is enough. most_states:
-        where to give up.
+        environment: ends as it was left by the last try; not closed.
+        seeds: one episode is explored for each.
+        key: tells states apart; by default their recorded facts. Leave out of it what
+            has no consequences.
+        depth: tries are made in states that fewer steps lead to. With a horizon of H
+            states, H - 1 is enough.
+        most_states: where to give up.
 
     Raises:
         GdeError: too many states; no facts and no key; free text as actions; seeds of

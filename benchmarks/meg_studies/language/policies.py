@@ -26,8 +26,10 @@ async def policies_of(
 
     Args:
         make: makes the agent of one episode. It is asked as if the episode began in
-        each state. scenes: the grids. least: answers that are less probable are left
-        out, see `HasActionProbabilities`.
+            each state.
+        scenes: the grids.
+        least: answers that are less probable are left out, see
+            `HasActionProbabilities`.
 
     Raises:
         GdeError: the agent does not tell its action probabilities.

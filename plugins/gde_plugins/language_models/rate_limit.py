@@ -94,8 +94,9 @@ class RateLimit:
         """Record that the server refused a request because of its rate limit.
 
         Args:
-            sent: what `turn` gave. pause: seconds that the server wants to be left
-            alone; None where it names none.
+            sent: what `turn` gave.
+            pause: seconds that the server wants to be left alone; None where it names
+                none.
         """
         now = self._clock()
 

@@ -45,9 +45,10 @@ def cliff_world(
     as the agent stays in it.
 
     Args:
-        width: columns, at least 2. height: rows. goal_length: number of goal cells in
-        row 0, counted from the right, and in the last column, counted from the
-            top (MacDermott et al. 2024, fig. 3).
+        width: columns, at least 2.
+        height: rows.
+        goal_length: number of goal cells in row 0, counted from the right, and in the
+            last column, counted from the top (MacDermott et al. 2024, fig. 3).
         wind: probability of one row further up.
 
     Raises:
@@ -134,8 +135,10 @@ def greedy(mdp: TabularMDP, horizon: int, ties: Ties = "first") -> Policy:
     consequence and is always tied.
 
     Args:
-        mdp: the model, with its discount. horizon: T. ties: equally good actions: the
-        one with the lowest index, or all with equal probability.
+        mdp: the model, with its discount.
+        horizon: T.
+        ties: equally good actions: the one with the lowest index, or all with equal
+            probability.
 
     Raises:
         ValueError: the horizon is not positive.
@@ -185,12 +188,12 @@ def epsilon_greedy(
     """Return a policy that errs with probability `epsilon`.
 
     Args:
-        policy: the policy without errors. epsilon: probability of an error. rule: an
-        error is drawn from "all" actions (the textbook's mixture with the uniform
-        policy), or from the
-            "others" than the one meant, each with epsilon / (A - 1). The values printed
-            by MacDermott et al. (2024) follow from "others", where uniform choice is at
-            epsilon = (A - 1) / A.
+        policy: the policy without errors.
+        epsilon: probability of an error.
+        rule: an error is drawn from "all" actions (the textbook's mixture with the
+            uniform policy), or from the "others" than the one meant, each with epsilon
+            / (A - 1). The values printed by MacDermott et al. (2024) follow from
+            "others", where uniform choice is at epsilon = (A - 1) / A.
 
     Raises:
         ValueError: epsilon is no probability.

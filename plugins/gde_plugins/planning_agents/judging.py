@@ -20,8 +20,10 @@ class Judge:
         """Judge in one episode.
 
         Args:
-            model: is asked. begun: the episode without its turns. shown: "state" for
-            the first turn and the situation itself, "path" for all turns before it.
+            model: is asked.
+            begun: the episode without its turns.
+            shown: "state" for the first turn and the situation itself, "path" for all
+                turns before it.
         """
         self._model = model
         self._begun = begun

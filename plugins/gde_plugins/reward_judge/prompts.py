@@ -38,10 +38,12 @@ def ask(
     """How far the agent is after these steps.
 
     Args:
-        goal: what is asked for. steps: everything so far, or for a judge with a memory
-        the last step. belief: what it wrote down the last time, empty the first time;
-        None for a judge without a memory. thinking: whether it is to reason in its
-        answer. form: of its answer.
+        goal: what is asked for.
+        steps: everything so far, or for a judge with a memory the last step.
+        belief: what it wrote down the last time, empty the first time; None for a judge
+            without a memory.
+        thinking: whether it is to reason in its answer.
+        form: of its answer.
     """
     told = [_tagged("GOAL", goal)]
     if belief is not None:

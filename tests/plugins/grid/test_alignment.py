@@ -50,7 +50,8 @@ def align(text: str, tokenize: Callable[[str], Tokenization]) -> Alignment:
 
     Args:
         text: a grid as `gde_plugins.grid.rendering.layout.render_text` writes it, with
-        any line ends. tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
+            any line ends.
+        tokenize: e.g. `gde.parts.language_model.WhiteBox.tokenize`.
     """
     tokens = tokenize(text).spans
     spans: dict[Position, tuple[int, int]] = {}

@@ -160,8 +160,9 @@ def rounded(values: Doubles, largest: float) -> Doubles:
     """Round values so that those become equal that differ only by floating-point error.
 
     Args:
-        values: of any shape. largest: the largest magnitude of the numbers that the
-        values were computed from.
+        values: of any shape.
+        largest: the largest magnitude of the numbers that the values were computed
+            from.
     """
     decimals = DIGITS
     if largest > 0:

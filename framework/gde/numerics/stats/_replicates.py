@@ -37,9 +37,11 @@ def exchange_replicates(
 
     Args:
         values: (N,) one for each replicate; replicates of a cluster are independent of
-        each other, given the cluster. varied: (N,) the condition of each: 0 or 1.
-        clusters: (N,) the cluster of each. rng: draws the permutations. permutations:
-        their number.
+            each other, given the cluster.
+        varied: (N,) the condition of each: 0 or 1.
+        clusters: (N,) the cluster of each.
+        rng: draws the permutations.
+        permutations: their number.
 
     Raises:
         ValueError: no values, unequal lengths, or a value that is not finite.

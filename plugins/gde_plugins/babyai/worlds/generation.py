@@ -69,8 +69,10 @@ def make_scene(level: str, seed: int, release: Release) -> Scene:
     """Generate the world of a level and a seed.
 
     Args:
-        level: a name of `levels.LEVELS`. seed: 0 or more. release: the release of
-        minigrid whose way of drawing is followed; any may be installed.
+        level: a name of `levels.LEVELS`.
+        seed: 0 or more.
+        release: the release of minigrid whose way of drawing is followed; any may be
+            installed.
     """
     cls, settings = _maker(level, release)
     world = cls(**settings)

@@ -159,8 +159,10 @@ class PerturbedGrid:
         """Perturb the grids of `config`.
 
         Args:
-            config: of the grids. kind: see `perturb`. turn: number of actions before it
-            happens; at 0 it happens before the first observation.
+            config: of the grids.
+            kind: see `perturb`.
+            turn: number of actions before it happens; at 0 it happens before the first
+                observation.
         """
         self._config = config
         self._kind: Kind = kind

@@ -31,9 +31,11 @@ def generate(
     distance, the agent uniform over those.
 
     Args:
-        size: rows and columns, outer wall included; odd, at least 5. density: share of
-        inner walls that stay, in [0, 1]. rng: the only source of chance. distances:
-        wanted lengths of the shortest way from agent to goal, in steps; any when None.
+        size: rows and columns, outer wall included; odd, at least 5.
+        density: share of inner walls that stay, in [0, 1].
+        rng: the only source of chance.
+        distances: wanted lengths of the shortest way from agent to goal, in steps; any
+            when None.
 
     Raises:
         GdeError: no agent and goal at a wanted distance in many mazes.

@@ -48,8 +48,8 @@ def believe(grid: Grid, seen: Mask) -> Belief:
 
     Args:
         grid: the truth; nothing is read of it outside `seen` but that the outermost
-        cells are walls. seen: (height, width) True where a cell has been seen; the
-        agent's own cell is.
+            cells are walls.
+        seen: (height, width) True where a cell has been seen; the agent's own cell is.
 
     Raises:
         ValueError: no goal and no unknown cell can be reached on the known map.

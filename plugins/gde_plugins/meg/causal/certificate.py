@@ -25,9 +25,11 @@ def upper_bound(
     match.
 
     Args:
-        problem: the decisions. nearly: nearly optimal policies. basis: (n_outcomes, K),
-        for utilities that are weighted sums of its columns. Then policies match if the
-            expectations of the columns do. None stands for all utilities.
+        problem: the decisions.
+        nearly: nearly optimal policies.
+        basis: (n_outcomes, K), for utilities that are weighted sums of its columns.
+            Then policies match if the expectations of the columns do. None stands for
+            all utilities.
     """
     if basis is None:
         basis = np.eye(problem.n_outcomes)

@@ -23,7 +23,8 @@ def soft_optimal(
     backward induction; at +-inf, the entropy among the optimal ones.
 
     Args:
-        problem: the decisions. utility: (n_outcomes,) of the targets' joint values.
+        problem: the decisions.
+        utility: (n_outcomes,) of the targets' joint values.
         beta: rationality, in units of 1 / utility.
     """
     policies = dict(problem.uniform)

@@ -26,9 +26,10 @@ def target_variables(
     fits it, and both bounds are certified.
 
     Args:
-        diagram: a causal model. targets: names of the variables that a utility may
-        depend on. decisions: names of the variables that decide, in addition to the
-        decisions of the diagram.
+        diagram: a causal model.
+        targets: names of the variables that a utility may depend on.
+        decisions: names of the variables that decide, in addition to the decisions of
+            the diagram.
 
     Raises:
         ValueError: a name is no variable, a target is a decision, there is no decision

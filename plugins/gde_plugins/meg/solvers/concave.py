@@ -331,9 +331,12 @@ def conjugate_gradients(
     suffices for the purpose.
 
     Args:
-        product: A x. precondition: about A^-1 b. It may change from call to call, as if
-        it is itself found by iteration. wanted: b. enough: whether to stop, given x, b
-        - A x and the number of products. most: products at most.
+        product: A x.
+        precondition: about A^-1 b. It may change from call to call, as if it is itself
+            found by iteration.
+        wanted: b.
+        enough: whether to stop, given x, b - A x and the number of products.
+        most: products at most.
     """
     step = np.zeros_like(wanted)
     left = wanted.copy()

@@ -45,13 +45,15 @@ def known_utility(
 
     Args:
         mdp: the model; a reward (S,) is earned in each of the `horizon` states visited,
-        a reward (S, A) by each action. policy: (S, A), or (T, S, A) with T >= horizon.
+            a reward (S, A) by each action.
+        policy: (S, A), or (T, S, A) with T >= horizon.
         horizon: number of states visited, hence of decisions; None for episodes that go
-        on until they end. tolerance: nats between the bounds at which to stop, relative
-        to the ceiling where that is above one. iterations: soft value iterations before
-        giving up, which leaves `converged` False and the bounds apart. The
-            bounds also stay apart if rewards that matter are lost in the rounding of
-            much larger ones.
+            on until they end.
+        tolerance: nats between the bounds at which to stop, relative to the ceiling
+            where that is above one.
+        iterations: soft value iterations before giving up, which leaves `converged`
+            False and the bounds apart. The bounds also stay apart if rewards that
+            matter are lost in the rounding of much larger ones.
 
     Raises:
         ValueError: the horizon is not positive, the tolerance negative, or the policy

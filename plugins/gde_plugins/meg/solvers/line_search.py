@@ -116,16 +116,19 @@ def climb(
     """Maximise the accuracy over a rationality of at least zero.
 
     Args:
-        accuracy: concave. start: the accuracy at zero, where it is zero and does not
-        fall. utility: the policy's expected utility. find_limit: computes soft-optimal
-        behaviour at infinite rationality, where the search seems to go there. Since
-            the soft value is at least that of the limit policy, the accuracy never
-            exceeds that policy's divergence from uniform choice, and approaches it if
-            and only if the measured policy is optimal.
+        accuracy: concave.
+        start: the accuracy at zero, where it is zero and does not fall.
+        utility: the policy's expected utility.
+        find_limit: computes soft-optimal behaviour at infinite rationality, where the
+            search seems to go there. Since the soft value is at least that of the limit
+            policy, the accuracy never exceeds that policy's divergence from uniform
+            choice, and approaches it if and only if the measured policy is optimal.
         unit: the first step at most; each further one at most quadruples the
-        rationality. tolerance: nats between the bounds at which to stop. iterations:
-        evaluations before giving up. largest: rationality beyond which rounding leaves
-        nothing of the accuracy: not tried.
+            rationality.
+        tolerance: nats between the bounds at which to stop.
+        iterations: evaluations before giving up.
+        largest: rationality beyond which rounding leaves nothing of the accuracy: not
+            tried.
     """
     if start.slope <= 0:
         return Optimum(0.0, 0.0, 0.0, 0.0)

@@ -64,10 +64,13 @@ def train(
     the way; the class of all functions of states bounds it from above.
 
     Args:
-        mdp: the model. process: soft-optimal behaviour in it. seen: the occupancy of
-        the measured policy. network: from (S, F) inputs to (S,) or (S, 1) utilities; it
-        is left as it is. training: how to fit it. certified: MEG with respect to any
-        function of states, from which the upper bound is taken.
+        mdp: the model.
+        process: soft-optimal behaviour in it.
+        seen: the occupancy of the measured policy.
+        network: from (S, F) inputs to (S,) or (S, 1) utilities; it is left as it is.
+        training: how to fit it.
+        certified: MEG with respect to any function of states, from which the upper
+            bound is taken.
 
     Raises:
         ValueError: no inputs were given and the model has no labels to make them from,

@@ -92,9 +92,10 @@ def observe(process: Process, policy: Policy, on_actions: bool) -> Observed:
     """Follow a policy through the process.
 
     Args:
-        process: where it acts. policy: (S, A), or (T, S, A) with T >= horizon.
+        process: where it acts.
+        policy: (S, A), or (T, S, A) with T >= horizon.
         on_actions: whether utilities depend on actions, so that every decision has
-        consequences.
+            consequences.
 
     Raises:
         ValueError: the policy does not fit the model.

@@ -47,18 +47,20 @@ def unknown_utility(
     Args:
         mdp: the model.
         policy: (S, A), or (T, S, A) with T >= horizon.
-        utilities: the class:
-            "states" or "state-actions", any function of them (concave: the bounds
-            certify the global optimum); features (S, K) or (S, A, K), their weighted
-            sums (likewise); rewards (S,) or (S, A) by name, these alone: `value` and
-            `name` are those of the best, `table` has all; a torch module from (S, F)
-            inputs to (S,) or (S, 1) utilities: the value is a lower bound, the upper
-            one that of any function of states.
+        utilities: the class: "states" or "state-actions", any function of them
+            (concave: the bounds certify the global optimum); features (S, K) or (S, A,
+            K), their weighted sums (likewise); rewards (S,) or (S, A) by name, these
+            alone: `value` and `name` are those of the best, `table` has all; a torch
+            module from (S, F) inputs to (S,) or (S, 1) utilities: the value is a lower
+            bound, the upper one that of any function of states.
         horizon: number of states visited, hence of decisions; None for episodes that go
-        on until they end. tolerance: nats between the bounds at which to stop, relative
-        to the ceiling where that is above one. iterations: Newton steps at most; where
-        that is not enough, `converged` is False. training:
-        how a torch module is fitted, and from which inputs; None for the defaults.
+            on until they end.
+        tolerance: nats between the bounds at which to stop, relative to the ceiling
+            where that is above one.
+        iterations: Newton steps at most; where that is not enough, `converged` is
+            False.
+        training: how a torch module is fitted, and from which inputs; None for the
+            defaults.
 
     Raises:
         ValueError: the horizon is not positive, or the policy, the features or the

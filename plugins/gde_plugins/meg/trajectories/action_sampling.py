@@ -67,13 +67,13 @@ def try_out(
 
     Args:
         environment: in which the episodes were played; ends somewhere in the last one,
-        and is not closed. episodes: by seed and actions, see `played`. Episodes of
-        several worlds are clustered by world; in a single
-            world each is a cluster of its own.
-        inputs: inputs of the network for a state. tries: number of samples of each
-        action. reseed: makes everything random in the environment from now on follow
-        from another seed; None for its own
-            `reseed`, where it has one.
+            and is not closed.
+        episodes: by seed and actions, see `played`. Episodes of several worlds are
+            clustered by world; in a single world each is a cluster of its own.
+        inputs: inputs of the network for a state.
+        tries: number of samples of each action.
+        reseed: makes everything random in the environment from now on follow from
+            another seed; None for its own `reseed`, where it has one.
         discount: probability that an episode goes on after a step.
         rng: seeds the samples; None for `numpy.random.default_rng(0)`.
 

@@ -91,14 +91,14 @@ def from_trajectories(
     `known_utility`, averaged over worlds.
 
     Args:
-        episodes: of worlds with as many actions and equal discount. utility: the
-        worlds' own reward; the name of a state feature (see `Feature`); a function from
-        a world to the
-            world with the utility as its reward; or `Linear`, a class of utilities to
-            be fitted.
-        rng: for resampling and folds. signed: give a negative value to behaviour that
-        avoids the utility (MacDermott et al. 2024, footnote 4). With
-            `Linear`, which holds with each utility its negation, there is no sign.
+        episodes: of worlds with as many actions and equal discount.
+        utility: the worlds' own reward; the name of a state feature (see `Feature`); a
+            function from a world to the world with the utility as its reward; or
+            `Linear`, a class of utilities to be fitted.
+        rng: for resampling and folds.
+        signed: give a negative value to behaviour that avoids the utility (MacDermott
+            et al. 2024, footnote 4). With `Linear`, which holds with each utility its
+            negation, there is no sign.
 
     Raises:
         ValueError: no episodes, none with a decision, worlds of different kinds or of a

@@ -116,8 +116,9 @@ async def causal_effects(
     nothing but a first token that all answers share. `is_cause` gives the verdict.
 
     Args:
-        replays: the cases. changes: each with its interventions for every case. rng:
-        for resampling.
+        replays: the cases.
+        changes: each with its interventions for every case.
+        rng: for resampling.
 
     Raises:
         GdeError: the model refuses a change.

@@ -162,7 +162,8 @@ def resampled(values: Doubles, ratio: float) -> tuple[float, Interval, float]:
     corrected resampled t test (Nadeau and Bengio 2003, section 3).
 
     Args:
-        values: one of each split. ratio: of test to training worlds.
+        values: one of each split.
+        ratio: of test to training worlds.
     """
     K = len(values)
     mean = float(values.mean())

@@ -116,8 +116,10 @@ def fit_reader(
     """Fit the reader to activations as captured.
 
     Args:
-        inputs: (N, D). codes: (N, F) classes of cells, 0 to C - 1, each of which occurs.
-        walls: classes whose cells can hold no thing. side: of the square of F cells.
+        inputs: (N, D).
+        codes: (N, F) classes of cells, 0 to C - 1, each of which occurs.
+        walls: classes whose cells can hold no thing.
+        side: of the square of F cells.
         worlds: (N,) of which one at a time is left out.
 
     Raises:

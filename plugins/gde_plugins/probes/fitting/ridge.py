@@ -50,10 +50,13 @@ def fit_ridge(
     """Fit the read-out to activations as captured.
 
     Args:
-        inputs: (N, D). codes: (N, cells) class indices. n_classes: C. worlds: (N,) of
-        which one at a time is left out. penalties: on the squared weights of z-scored
-        activations, against squared errors summed over turns. Of those
-            that predict left-out worlds equally well the largest is taken.
+        inputs: (N, D).
+        codes: (N, cells) class indices.
+        n_classes: C.
+        worlds: (N,) of which one at a time is left out.
+        penalties: on the squared weights of z-scored activations, against squared
+            errors summed over turns. Of those that predict left-out worlds equally well
+            the largest is taken.
 
     Raises:
         ValueError: fewer than two worlds.

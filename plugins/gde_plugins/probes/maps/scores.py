@@ -56,12 +56,14 @@ def score_maps(
     probability; "spread.CLASS", the mean distance of all cells decoded so.
 
     Args:
-        decoded: (N, size, size, C) class probabilities. cells: (N, size, size) true
-        classes, as indices. groups: (N,) worlds. classes: the names of the C classes,
-        as of `CellMap.classes`. rng: for resampling. prior: (size, size, C) frequency
-        of each class at each cell in training. With it come two readers without
-            activations: ".majority" names each cell's commonest class, ".constant" the
-            commonest of all.
+        decoded: (N, size, size, C) class probabilities.
+        cells: (N, size, size) true classes, as indices.
+        groups: (N,) worlds.
+        classes: the names of the C classes, as of `CellMap.classes`.
+        rng: for resampling.
+        prior: (size, size, C) frequency of each class at each cell in training. With it
+            come two readers without activations: ".majority" names each cell's
+            commonest class, ".constant" the commonest of all.
     """
     scores = Scores(groups, rng)
     on_map = cells != classes.index(PAD)

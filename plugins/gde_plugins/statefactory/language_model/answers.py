@@ -35,8 +35,9 @@ def parse_items(text: str, *, empty: bool) -> Items:
     """Parse the objects of an answer.
 
     Args:
-        text: the answer. empty: whether a list without objects is valid, as it is for a
-        state and not for a goal.
+        text: the answer.
+        empty: whether a list without objects is valid, as it is for a state and not for
+            a goal.
 
     Raises:
         Malformed: the answer has no list of objects, or one that is too long.

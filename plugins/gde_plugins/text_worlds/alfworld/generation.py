@@ -56,8 +56,9 @@ def made_game(folder: Path, game: Mapping[str, Any]) -> Path:
     """Write the game of a seed, with the files that ALFWorld's experts need beside it.
 
     Args:
-        folder: where games are kept. game: `seed`, and the settings `task_type`,
-        `receptacles` and `objects` of `AlfworldConfig`.
+        folder: where games are kept.
+        game: `seed`, and the settings `task_type`, `receptacles` and `objects` of
+            `AlfworldConfig`.
     """
     # All draws come from one generator, so their order must not change.
     rng = generator(game["seed"], "household")
