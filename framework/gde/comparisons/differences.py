@@ -10,7 +10,7 @@ from gde.data.json import Labels
 from gde.data.measure import Better
 from gde.data.model_use import ModelUse
 from gde.data.result import FEW_WORLDS, Measurement, Subject
-from gde.data.verdict import Verdict
+from gde.data.verdict import Verdict, outcome_of
 from gde.numerics.by_world import Quantity
 from gde.numerics.stats import (
     MINIMUM_CLUSTERS,
@@ -74,6 +74,20 @@ class Row:
     def family(self) -> tuple[str, ...]:
         """The family of a row: whole-world rows share one, each breakdown has its own."""
         return (self.name, *self.where) if self.where else ()
+
+    def verdict(self, control: str) -> Verdict:
+        """B against A, which is called so."""
+        untested = self.reason.removeprefix("not measured: ")
+        return Verdict(
+            control=control,
+            difference=self.difference,
+            interval=self.interval,
+            p=self.p,
+            detectable=self.mde,
+            outcome=outcome_of(self.difference, self.p, self.better),
+            worlds=self.n,
+            reason=untested if self.p is None else "",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

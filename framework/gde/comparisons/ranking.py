@@ -1,14 +1,14 @@
 """The variants of a contest in the order of one headline, each against the best."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gde.comparisons.differences import Compared, Row
-from gde.data.measure import Better, Measure
+from gde.comparisons.differences import Compared
+from gde.data.measure import Measure
 from gde.data.model_use import total
 from gde.data.probe import Fit
 from gde.data.result import Measurement, Result
-from gde.data.verdict import Verdict, outcome_of
+from gde.data.verdict import Verdict, negated
 
 Pairs = Mapping[tuple[str, str], Compared]
 """By the variants A and B."""
@@ -120,31 +120,13 @@ def _tests(measure: Measure, pairs: Pairs) -> Tests:
         if row is None:
             continue
         # A row with the same test as another has its p value.
-        p = rows[row.tested_as].p if row.tested_as in rows else row.p
-        tests[b, a] = _verdict(row, a, p, measure.better, 1)
-        tests[a, b] = _verdict(row, b, p, measure.better, -1)
+        if row.tested_as in rows:
+            row = replace(row, p=rows[row.tested_as].p)
+        interval = negated(row.interval)
+        reverse = replace(row, difference=-row.difference, interval=interval)
+        tests[b, a] = row.verdict(a)
+        tests[a, b] = reverse.verdict(b)
     return tests
-
-
-def _verdict(
-    row: Row, rival: str, p: float | None, better: Better, sign: int
-) -> Verdict:
-    """The verdict of a row; with sign -1 on A against B."""
-    difference = sign * row.difference
-    interval = row.interval
-    if interval is not None and sign < 0:
-        low, high = interval
-        interval = (-high, -low)
-    return Verdict(
-        control=rival,
-        difference=difference,
-        interval=interval,
-        p=p,
-        detectable=row.mde,
-        outcome=outcome_of(difference, p, better),
-        worlds=row.n,
-        reason="" if p is not None else row.reason.removeprefix("not measured: "),
-    )
 
 
 def _ranked(

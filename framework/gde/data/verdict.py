@@ -50,6 +50,14 @@ class Verdict:
     """Why there is no test; empty otherwise."""
 
 
+def negated(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The interval of the difference the other way round."""
+    if interval is None:
+        return None
+    low, high = interval
+    return -high, -low
+
+
 def outcome_of(difference: float, p: float | None, better: Better) -> Outcome:
     """What a difference says at the level of all tests.
 

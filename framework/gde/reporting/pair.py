@@ -8,7 +8,6 @@ from gde.comparisons.differences import ProbeRow
 from gde.comparisons.differences import Row as Difference
 from gde.data.measure import Measure
 from gde.data.result import Measurement
-from gde.data.verdict import Verdict, outcome_of
 from gde.reporting.contest import Contended, contended
 from gde.reporting.findings import Beside
 from gde.reporting.forest import TITLES, Group, Row, on_axes, row_of
@@ -46,19 +45,9 @@ def pair_groups(found: Comparison) -> list[Group]:
 
 
 def _of_worlds(row: Difference, of: Contended, first: str, second: str) -> Row:
-    verdict = Verdict(
-        control=first,
-        difference=row.difference,
-        interval=row.interval,
-        p=row.p,
-        detectable=row.mde,
-        outcome=outcome_of(row.difference, row.p, row.better),
-        worlds=row.n,
-        reason=row.reason,
-    )
     theirs = _over_shared(row.a, row, of.numbers[first])
     ours = _over_shared(row.b, row, of.numbers[second])
-    rival = replace(theirs, verdict=verdict)
+    rival = replace(theirs, verdict=row.verdict(first))
     beside = Beside(measure=of.measure, ours=ours, control=first, rival=rival)
     return _row(row.title, beside)
 

@@ -8,7 +8,7 @@ from gde.data.json import Json, Labels
 from gde.data.measure import Measure
 from gde.data.probe import Fit
 from gde.data.result import Measurement
-from gde.data.verdict import Verdict
+from gde.data.verdict import Verdict, negated
 from gde.numerics.controls import DRAWN, MANY
 from gde.numerics.stats import Interval
 from gde.store.rows import to_json
@@ -197,9 +197,8 @@ def outcome_text(verdict: Verdict, name: str, unit: str) -> str:
 def size_text(verdict: Verdict, unit: str) -> str:
     """The size of a difference, without the sign that "better" and "worse" say."""
     interval = verdict.interval
-    if verdict.difference < 0 and interval is not None:
-        low, high = interval
-        interval = (-high, -low)
+    if verdict.difference < 0:
+        interval = negated(interval)
     apart = difference_quantity(abs(verdict.difference), unit)
     return f"{apart} {bounds(interval, unit)}".strip()
 

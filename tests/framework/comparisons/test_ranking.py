@@ -52,6 +52,7 @@ def result(value: float | None, better: Better = "more", **changes: object) -> R
 def row(name: str, a: float, b: float, p: float | None, tested_as: str = "") -> Row:
     return Row(
         name=name,
+        better="more",
         where={},
         unit="share",
         n=40,
@@ -130,7 +131,11 @@ def test_less_may_be_better() -> None:
     less = {
         name: result(one.measurements[0].value, "less") for name, one in THREE.items()
     }
-    ranked = rank(less, PAIRS)
+    pairs = {}
+    for names, one in PAIRS.items():
+        rows = [replace(each, better="less") for each in one.rows]
+        pairs[names] = replace(one, rows=tuple(rows))
+    ranked = rank(less, pairs)
     assert [(one.variant, one.rank) for one in ranked] == [("a", 1), ("c", 2), ("b", 2)]
 
 
