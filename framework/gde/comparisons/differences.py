@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gde.comparisons.worlds import WorldsOfBoth
+from gde.data.grouping import collected
 from gde.data.json import Labels
 from gde.data.measure import Better
 from gde.data.model_use import ModelUse
@@ -142,9 +143,7 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
 
     No test counts twice.
     """
-    families: dict[tuple[str, ...], list[int]] = {}
-    for i, row in enumerate(rows):
-        families.setdefault(row.family, []).append(i)
+    families = collected((row.family, i) for i, row in enumerate(rows))
 
     found = list(rows)
     for members in families.values():

@@ -11,7 +11,12 @@ def grouped(
     items: Iterable[ItemT], key: Callable[[ItemT], KeyT]
 ) -> dict[KeyT, list[ItemT]]:
     """The items by key; keys and items in the order in which they come."""
+    return collected((key(item), item) for item in items)
+
+
+def collected(pairs: Iterable[tuple[KeyT, ItemT]]) -> dict[KeyT, list[ItemT]]:
+    """The second of each pair by the first; both in the order in which they come."""
     groups: dict[KeyT, list[ItemT]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
     return groups

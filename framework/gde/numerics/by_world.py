@@ -12,7 +12,7 @@ import numpy as np
 
 from gde.data.episode_table import EpisodeTable
 from gde.data.evidence import Evidence
-from gde.data.grouping import grouped
+from gde.data.grouping import collected, grouped
 from gde.data.json import Labels
 from gde.data.measure import Measures
 from gde.data.result import Measurement
@@ -57,10 +57,8 @@ def split(
         evidence: of N episodes.
         places: (N,) place of each episode; one without a place is left out.
     """
-    trajectories: dict[PlaceT, list[Trajectory]] = {}
-    for place, one in zip(places, evidence.trajectories, strict=True):
-        if place is not None:
-            trajectories.setdefault(place, []).append(one)
+    placed = zip(places, evidence.trajectories, strict=True)
+    trajectories = collected((place, one) for place, one in placed if place is not None)
     traces_of = grouped(evidence.reward_traces, lambda trace: trace.episode)
 
     parts = {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import collected
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
@@ -64,10 +65,7 @@ def played(evidence: Evidence) -> Selection:
 
 def by_world(values: Iterable[tuple[Place, ValueT]]) -> dict[Place, list[ValueT]]:
     """The values of each world, in the order of first episodes."""
-    places: dict[Place, list[ValueT]] = {}
-    for place, value in values:
-        places.setdefault(place, []).append(value)
-    return places
+    return collected(values)
 
 
 class Need(NamedTuple):

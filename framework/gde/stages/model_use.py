@@ -5,6 +5,7 @@ from dataclasses import replace
 from sqlite3 import Row
 
 from gde.data.completion import Completion
+from gde.data.grouping import collected
 from gde.data.how import Prices
 from gde.data.model_use import AGENT, PROMPT_CUT, ModelUse, Usage, total
 from gde.data.plan import Plan
@@ -84,9 +85,8 @@ def models_used(journal: Journal, plan: Plan, prices: Prices) -> tuple[ModelUse,
 @decoding("calls")
 def used_by_episode(journal: Journal, prices: Prices) -> Mapping[str, Usage]:
     """What each episode that asked a model has used."""
-    found: dict[str, list[Usage]] = {}
-    for row in journal.query(BY_EPISODE):
-        found.setdefault(row["episode"], []).append(_usage(row, 0, prices))
+    rows = journal.query(BY_EPISODE)
+    found = collected((row["episode"], _usage(row, 0, prices)) for row in rows)
     return {episode: total(usages) for episode, usages in found.items()}
 
 

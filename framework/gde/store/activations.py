@@ -13,6 +13,7 @@ import numpy as np
 
 from gde.data.activations import ActivationRecord, ActivationTable
 from gde.data.arrays import Floats
+from gde.data.grouping import grouped
 from gde.store import manifest
 from gde.store.arrays import read_arrays, write_activations
 from gde.store.damage import decoding
@@ -134,11 +135,10 @@ class ActivationStore:
         self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
     ) -> Floats:
         """The (n, width) tokens of the index's rows, each from its beginning on."""
-        parts_of: dict[str, list[tuple[int, sqlite3.Row]]] = {}
-        for begin, row in zip(begins, index, strict=True):
-            parts_of.setdefault(row["file"], []).append((begin, row))
+        parts = [*zip(begins, index, strict=True)]
+        parts_of = grouped(parts, lambda part: part[1]["file"])
         first = index[0]["row"]
-        gaps = [row["row"] - begin for begin, row in zip(begins, index, strict=True)]
+        gaps = [row["row"] - begin for begin, row in parts]
 
         # One file in the right order is a view of the mapped file, which takes no
         # memory.
@@ -147,11 +147,11 @@ class ActivationStore:
             return stored[first : first + n]
 
         values = np.empty((n, 0), dtype=np.float32)
-        for name, parts in parts_of.items():
+        for name, own in parts_of.items():
             stored = self._read(name)
             if not values.size:
                 values = np.empty((n, stored.shape[-1]), dtype=np.float32)
-            for begin, row in parts:
+            for begin, row in own:
                 part = stored[row["row"] : row["row"] + row["tokens"]]
                 values[begin : begin + len(part)] = part
         return values

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import permutations, product
 from typing import Any
 
+from gde.data.grouping import collected
+
 Step = tuple[str, Mapping[str, str]]
 """A domain action's name and the meaning of its parameters."""
 TREATMENTS = {
@@ -39,16 +41,12 @@ class House:
 
     def __init__(self, facts: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         """Sort facts, each a predicate and its arguments."""
-        self.true: dict[str, list[tuple[str, ...]]] = {}
-        for predicate, arguments in sorted(facts):
-            self.true.setdefault(predicate.lower(), []).append(arguments)
-
-        self.places: dict[str, list[str]] = {}
+        self.true = collected((name.lower(), named) for name, named in sorted(facts))
+        inside = self.true.get("inreceptacle", ())
+        self.places = collected((thing, receptacle) for thing, receptacle in inside)
         """Receptacles of each object. If one receptacle stands on another, both count;
         an object picked up from one of them stays in the other.
         """
-        for thing, receptacle in self.true.get("inreceptacle", ()):
-            self.places.setdefault(thing, []).append(receptacle)
         self.location = self._pairs("receptacleatlocation")
         self.types = self._pairs("objecttype")
         self.receptacle_types = self._pairs("receptacletype")
