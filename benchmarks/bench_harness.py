@@ -59,7 +59,7 @@ def plan(episodes: int) -> Plan:
     grid = Choice(name="grid", config={"size": SIZE})
     return Plan(
         environment=grid,
-        agent=Choice(name="random"),
+        agent="random",
         episodes=episodes,
         metrics=METRICS,
     )

@@ -115,7 +115,7 @@ def run(environment: Choice, episodes: int, folder: Path) -> int:
     plan = Plan(
         environment=environment,
         agent=Choice(name="asking", config={"model": "instant"}),
-        metrics=(Choice(name="success"),),
+        metrics=("success",),
         episodes=episodes,
     )
     how = How(concurrency=CONCURRENCY, reporters=(NoPage,))

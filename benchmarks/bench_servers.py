@@ -221,7 +221,7 @@ def run(
     plan = Plan(
         environment=Choice(name="grid", config=grid),
         agent=Choice(name="asking", config={"model": f"openai:fixed@{server.url}"}),
-        metrics=(Choice(name="success"),),
+        metrics=("success",),
         episodes=in_flight,
     )
     how = How(concurrency=in_flight // workers, reporters=(NoPage,))

@@ -113,8 +113,8 @@ def main() -> None:
     catalogue = Catalogue(load_plugins(modules=["own_environment"]))
     plan = Plan(
         environment=Choice(name="counter", config={"largest": [2, 8]}),
-        agent=Choice(name="random"),
-        metrics=(Choice(name="success"),),
+        agent="random",
+        metrics=("success",),
         episodes=10,
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -90,14 +90,14 @@ class ControlStudy:
                 environment=Choice(
                     name="rewardbench", config={"domain": domain.name, "share": share}
                 ),
-                agent=Choice(name="random"),
+                agent="random",
                 rewards=tuple(rewards),
                 metrics=("epic",),
                 episodes=2 * domain.tasks(share),
             )
             played = Plan(
                 environment=world,
-                agent=Choice(name="random"),
+                agent="random",
                 metrics=("success",),
                 episodes=scaled(self._config.worlds, scale),
             )

@@ -35,6 +35,11 @@ def local(path: Path) -> Path:
     return path
 
 
+def is_plain(path: Path) -> bool:
+    """Whether it is a file or folder, and no link or special file."""
+    return not path.is_symlink() and (path.is_file() or path.is_dir())
+
+
 @contextmanager
 def replacing(path: Path, then: str = "run the command again") -> Iterator[Path]:
     """A file to write to, which replaces `path` at the end.

@@ -150,13 +150,13 @@ def self_test() -> Finding:
     began = time.monotonic()
 
     # Parts are named in full: another plugin may have such names too.
-    probes: tuple[Choice, ...] = ()
+    probes = []
     can_probe = find_spec("safetensors") is not None
     if can_probe:
-        probes = (Choice(name=f"{KIT}:moves", alias="moves"),)
+        probes.append(Choice(name=f"{KIT}:moves", alias="moves"))
     plan = Plan(
         environment=Choice(name=f"{KIT}:corridor", config={"length": 5}),
-        agent=Choice(name=f"{KIT}:asking"),
+        agent=f"{KIT}:asking",
         probes=probes,
         episodes=EPISODES,
     )

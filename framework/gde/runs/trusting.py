@@ -11,7 +11,7 @@ from typing import Any
 from gde.data.how import URL, How
 from gde.data.json import NONE, Json
 from gde.errors import GdeError, UnknownName
-from gde.files import CONTEST, PLAN
+from gde.files import CONTEST, PLAN, is_plain
 from gde.offers import ModelOffer
 from gde.request.catalogue import Catalogue
 from gde.request.howfile import RUN_HOW, read_settings
@@ -125,7 +125,7 @@ def _plain(run: Path) -> RunFolder:
     """
     folder = RunFolder.open(run)
     for path in sorted(run.rglob("*")):
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        if not is_plain(path):
             raise GdeError(
                 f"{path} is a link or a special file: replace it by a plain one"
             )
@@ -168,7 +168,7 @@ def _kind(path: Path) -> str:
     """
     if not os.path.lexists(path):
         return "not there"
-    if path.is_symlink() or not (path.is_file() or path.is_dir()):
+    if not is_plain(path):
         raise GdeError(f"{path} is a link or a special file: name a plain one instead")
     if path.is_file():
         return f"{path.stat().st_size} bytes"

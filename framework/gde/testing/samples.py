@@ -40,7 +40,7 @@ def sample_plan() -> Plan:
     """The plan of the sample."""
     return Plan(
         environment=Choice(name="corridor", config={"length": LENGTH}),
-        agent=Choice(name="scripted"),
+        agent="scripted",
         episodes=7,
     )
 

@@ -71,7 +71,7 @@ def import_log(
     plan = Plan(
         environment=Choice(name=_name(log.task)),
         agent=Choice(name=_name(log.model)),
-        metrics=(Choice(name=SCORES),),
+        metrics=(SCORES,),
         episodes=len(ids),
         repeats=1 + last_epoch,
     )

@@ -79,7 +79,7 @@ class BehaviourStudy:
         base = Plan(
             environment=Choice(name="grid", config=grids),
             agent=published(agent),
-            metrics=_metrics(METRICS),
+            metrics=METRICS,
             episodes=worlds,
             repeats=scaled(TRAJECTORIES, min(1.0, sqrt(scale))),
         )
@@ -89,7 +89,7 @@ class BehaviourStudy:
         transformed = replace(
             base,
             environment=Choice(name="grid", config=transforms),
-            metrics=_metrics(PAIRED),
+            metrics=PAIRED,
         )
         return {
             "grids": base,
@@ -172,18 +172,14 @@ def _joined(base: Evidence, other: Evidence) -> Evidence:
     return Evidence(trajectories=tuple(trajectories), seed=base.seed)
 
 
-def _metrics(names: Sequence[str]) -> tuple[Choice, ...]:
-    return tuple(Choice(name=name) for name in names)
-
-
 def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     # The authors' release asks for more reasoning here than in the grids.
     agent = published(agent, effort="medium")
 
     door = Plan(
-        environment=Choice(name="key-door"),
+        environment="key-door",
         agent=agent,
-        metrics=_metrics(KEY_METRICS),
+        metrics=KEY_METRICS,
         episodes=scaled(KEY_WORLDS, scale),
     )
 
@@ -191,7 +187,7 @@ def _key_plans(scale: float, agent: Choice) -> dict[str, Plan]:
     # and without the key.
     compared = replace(
         door,
-        metrics=_metrics((*KEY_METRICS, "overlap", "pairs")),
+        metrics=(*KEY_METRICS, "overlap", "pairs"),
         repeats=2,
     )
     artefacts: Mapping[str, Json] = {"artefact": ["key", "none"]}

@@ -91,11 +91,7 @@ class CogmapStudy:
             environment=Choice(name="grid", config=grids),
             agent=published(agent),
             probes=(map_probe(self.config.forms[0], GENERAL),),
-            metrics=(
-                Choice(name="success"),
-                Choice(name="accuracy"),
-                Choice(name="maps"),
-            ),
+            metrics=("success", "accuracy", "maps"),
             episodes=scaled(WORLDS, scale),
         )
         plans = {"cogmap": plan}

@@ -65,7 +65,7 @@ class ProbesStudy:
             environment=Choice(name="grid", config=grids),
             agent=published(agent),
             probes=(map_probe(form, GENERAL), _distance(form, turns), plan_probe),
-            metrics=tuple(Choice(name=name) for name in metrics),
+            metrics=metrics,
             episodes=scaled(WORLDS, scale),
         )
 
@@ -137,7 +137,7 @@ def _of_size(general: Plan, size: int, form: InputForm) -> Plan:
         general,
         environment=Choice(name="grid", config=grids),
         probes=(map_probe(form, config),),
-        metrics=(Choice(name="success"), Choice(name="maps")),
+        metrics=("success", "maps"),
     )
 
 
@@ -155,6 +155,6 @@ def _causal(general: Plan, worlds: int, form: InputForm) -> Plan:
         general,
         environment=Choice(name="grid", config={"size": 7, "density": 0.6}),
         probes=(map_probe(form, config),),
-        metrics=(Choice(name="success"), Choice(name="causes")),
+        metrics=("success", "causes"),
         episodes=worlds,
     )

@@ -42,11 +42,11 @@ def plans(config: ProfileConfig, scale: float, agent: Choice) -> dict[str, Plan]
     found = dict(own)
     for name, anchors in ANCHORS.items():
         for anchor in anchors:
-            scripted = replace(own[name], agent=Choice(name=anchor))
+            scripted = replace(own[name], agent=anchor)
             found[beside(name, anchor)] = scripted
     if "judge" in own:
         # It asks no model, so it stands even where the judge is refused.
-        found[BLIND] = replace(own["judge"], rewards=(Choice(name=READS_NOTHING),))
+        found[BLIND] = replace(own["judge"], rewards=(READS_NOTHING,))
     # The weights are those of the agent's own model.
     without = replace(config, weights="")
     for model in config.models:
@@ -66,7 +66,7 @@ def _own(
         return Plan(
             environment=Choice(name=environment, config=settings),
             agent=agent,
-            metrics=tuple(Choice(name=each) for each in metrics),
+            metrics=metrics,
             episodes=scaled(n, scale),
         )
 
@@ -77,7 +77,7 @@ def _own(
         replace(
             grids,
             environment=Choice(name="grid", config=sizes),
-            rewards=(Choice(name=READS_WORLDS), Choice(name=READS_NOTHING)),
+            rewards=(READS_WORLDS, READS_NOTHING),
         ),
     )
 
@@ -142,8 +142,8 @@ def _own(
             replace(
                 judging,
                 environment=Choice(name="rewardbench", config=recorded),
-                agent=Choice(name="random"),
-                rewards=(judge, Choice(name=READS_NOTHING)),
+                agent="random",
+                rewards=(judge, READS_NOTHING),
                 # Whole pairs: all trajectories of the share.
                 episodes=2 * n_pairs,
             ),

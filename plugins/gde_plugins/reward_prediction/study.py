@@ -166,9 +166,9 @@ class RewardPredictionStudy:
             environment["show_success"] = True
         return Plan(
             environment=Choice(name="rewardbench", config=environment),
-            agent=Choice(name="random"),
-            rewards=tuple(rewards),
-            metrics=tuple(metrics),
+            agent="random",
+            rewards=rewards,
+            metrics=metrics,
             episodes=max(n_tasks(domain, config, share) for domain in self._domains),
         )
 

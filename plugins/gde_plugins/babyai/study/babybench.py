@@ -116,11 +116,7 @@ class BabyBenchStudy:
         return Plan(
             environment=Choice(name=f"babyai-{task}", config=config),
             agent=agent,
-            metrics=(
-                Choice(name="success"),
-                Choice(name="outcomes"),
-                Choice(name=f"babyai-{task}"),
-            ),
+            metrics=("success", "outcomes", f"babyai-{task}"),
             episodes=n_kept,
         )
 

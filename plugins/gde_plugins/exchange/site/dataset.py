@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gde.errors import ConfigError, RunFolderError
-from gde.files import CONTEST, new_folder
+from gde.files import CONTEST, is_plain, new_folder
 from gde.runs.verifying import verify
 from gde.store.folder import RunFolder
 from gde.studies.study import STUDY_TABLES
@@ -174,7 +174,7 @@ def _files(folder: Path) -> Iterator[str]:
         ConfigError: a link or a special file.
     """
     for path in folder.rglob("*"):
-        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+        if not is_plain(path):
             raise ConfigError(f"{path}: wanted plain files and folders alone")
         if path.is_file():
             yield path.relative_to(folder).as_posix()

@@ -1,6 +1,7 @@
 """Exploration in fog (Arghal et al. 2026, appendix A.4)."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from statistics import fmean
 
@@ -11,7 +12,6 @@ from gde.numerics.episodes import CERTIFIED, is_optimal
 from gde.numerics.numbers import Mean, Missing, Ratio
 
 COUNTED = ("informed", "believed", "backtracking", "walls", "dead_ends")
-UNCERTIFIED = Missing.of_turns(CERTIFIED, "uncertified")
 
 
 def _facts(episode: Trajectory, _: Model) -> Facts:
@@ -35,39 +35,23 @@ def _facts(episode: Trajectory, _: Model) -> Facts:
     return found
 
 
+_NEEDS = (Missing.of_turns(CERTIFIED, "uncertified"),)
+_Accuracy = partial(Mean, per="turns", over="worlds", missing=_NEEDS, only="fog")
+_Pathology = partial(Ratio, per="turns", missing=_NEEDS, only="fog")
 exploration = EpisodeMetric(
     columns=("fog", "turns", "uncertified", *COUNTED, "ratio"),
     facts=_facts,
     numbers=(
-        *(
-            Mean(
-                f"exploration.{name}",
-                column,
-                per="turns",
-                over="worlds",
-                missing=(UNCERTIFIED,),
-                only="fog",
-            )
-            for name, column in (
-                ("accuracy", "believed"),
-                ("informed_accuracy", "informed"),
-            )
-        ),
-        *(
-            Ratio(
-                f"exploration.{name}",
-                name,
-                per="turns",
-                missing=(UNCERTIFIED,),
-                only="fog",
-            )
-            for name in ("backtracking", "walls", "dead_ends")
-        ),
+        _Accuracy("exploration.accuracy", "believed"),
+        _Accuracy("exploration.informed_accuracy", "informed"),
+        _Pathology("exploration.backtracking", "backtracking"),
+        _Pathology("exploration.walls", "walls"),
+        _Pathology("exploration.dead_ends", "dead_ends"),
         Mean(
             "exploration.ratio",
             "ratio",
             share=False,
-            missing=(UNCERTIFIED,),
+            missing=_NEEDS,
             reason="no episode in fog reached the goal",
             only="fog",
         ),

@@ -64,13 +64,8 @@ def d_separated(
             neighbours[one].add(other)
             neighbours[other].add(one)
 
-    # Nodes in `given` count as visited, so that no path leads through them.
-    visited = set(known)
-    waiting = [*start]
-    while waiting:
-        node = waiting.pop()
-        if node not in visited:
-            visited.add(node)
-            waiting += neighbours[node] - visited
-    reached = visited - known
-    return not goal & reached
+    # No path leads through the nodes in `given`.
+    for around in neighbours.values():
+        around.difference_update(known)
+    reached = ancestors(neighbours, start)
+    return goal.isdisjoint(reached)

@@ -101,15 +101,7 @@ def _measured(report: ProbeReport, evidence: Evidence) -> Iterator[Measurement]:
     for utility, episodes in samples.items():
         rng = generator(evidence.seed, "metric", name, fit.name, utility)
         found = from_trajectories(episodes, rng=rng, signed=True)
-        yield Measurement(
-            name=name,
-            value=found.value,
-            n=found.n,
-            clusters=found.n_clusters,
-            interval=found.interval,
-            where={**where, "utility": utility},
-            reason=found.reason,
-        )
+        yield found.measurement(name, {**where, "utility": utility})
 
 
 @dataclass(frozen=True)

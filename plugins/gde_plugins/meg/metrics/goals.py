@@ -3,6 +3,7 @@ towards any utility.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isinf
 
@@ -169,23 +170,13 @@ def _features(episodes: Sample) -> tuple[str, ...]:
 
 def _sizes(name: str, found: SampledMeg, where: Labels) -> Iterator[Measurement]:
     """Yield the nats an episode, and the same as a share of the ceiling."""
-    yield Measurement(
-        name=name,
-        value=found.value,
-        n=found.n,
-        clusters=found.n_clusters,
-        interval=found.interval,
-        where=where,
-        reason=found.reason,
-    )
-    yield Measurement(
+    nats = found.measurement(name, where)
+    yield nats
+    yield replace(
+        nats,
         name=f"{name}.share",
         value=found.share,
-        n=found.n,
-        clusters=found.n_clusters,
         interval=found.share_interval,
-        where=where,
-        reason=found.reason,
     )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from gde.data.arrays import Doubles, Indices
+from gde.data.json import Labels
+from gde.data.result import Measurement
 from gde.numerics.stats import Interval, cluster_mean, cluster_ratio
 from gde_plugins.meg.solvers.dynamics import Dynamics
 from gde_plugins.meg.solvers.limits import backwards
@@ -72,6 +74,18 @@ class SampledMeg:
     n_decisions: int
     n_unusable: int
     """The number of decisions without an action; each is worth 0 nats."""
+
+    def measurement(self, name: str, where: Labels) -> Measurement:
+        """The nats an episode as a measurement of the run."""
+        return Measurement(
+            name=name,
+            value=self.value,
+            n=self.n,
+            clusters=self.n_clusters,
+            interval=self.interval,
+            where=where,
+            reason=self.reason,
+        )
 
 
 def from_trajectories(

@@ -62,7 +62,7 @@ class CourseStudy:
             environment=Choice(name="grid", config={**grids, "horizon": 1}),
             agent=agent,
             metrics=(
-                Choice(name="accuracy"),
+                "accuracy",
                 Choice(name="events", config=form),
                 Choice(name="course", config=form),
                 Choice(name="course-causes", config=form),
@@ -83,7 +83,7 @@ class CourseStudy:
                 Choice(name="cogmap", config=maps),
                 Choice(name="plan", config={"turns": "first"}),
             ),
-            metrics=(Choice(name="maps"),),
+            metrics=("maps",),
             # The published numbers have no controls; one initialisation stands beside.
             initialisations=1,
             learning=False,

@@ -11,7 +11,7 @@ from gde.data.measure import Measures
 from gde.data.result import Measurement
 from gde.numerics.episodes import unmeasured
 from gde.seeding import generator
-from gde_plugins.probes.arrays import CELLS, Bools, Doubles, Floats
+from gde_plugins.probes.arrays import CELLS, Bools, Codes, Doubles, Floats
 from gde_plugins.probes.maps.against_controls import Measured, against_controls
 from gde_plugins.probes.maps.estimates import Scores
 from gde_plugins.probes.maps.held_out import DecodedTurns, decoded_turns, true_map
@@ -99,8 +99,7 @@ def _scores(fit: DecodedTurns, seed: int) -> list[Measurement]:
     scores = Scores(fit.groups, rng)
 
     named = likeliest_on_map(fit.decoded, fit.classes)
-    on_map = fit.cells != fit.classes.index(PAD)
-    right = (named == fit.cells) & on_map
+    right, on_map = _right(fit, named)
     scores.share("maps.accuracy", right, on_map, "")
 
     for code, name in enumerate(fit.classes):
@@ -161,12 +160,16 @@ def _majority_scores(fit: DecodedTurns, prior: Floats, seed: int) -> list[Measur
     rng = generator(seed, "metric", "maps", "majority")
     scores = Scores(fit.groups, rng)
 
-    commonest = likeliest_on_map(prior, fit.classes)
-    named = np.broadcast_to(commonest, fit.cells.shape)
-    on_map = fit.cells != fit.classes.index(PAD)
-    right = (named == fit.cells) & on_map
+    right, on_map = _right(fit, likeliest_on_map(prior, fit.classes))
     scores.share("maps.accuracy.majority", right, on_map, "")
     return scores.measurements
+
+
+def _right(fit: DecodedTurns, named: Codes) -> tuple[Bools, Bools]:
+    """Return which cells are named rightly, and which are on the map."""
+    on_map: Bools = fit.cells != fit.classes.index(PAD)
+    right: Bools = (named == fit.cells) & on_map
+    return right, on_map
 
 
 def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
@@ -175,12 +178,11 @@ def _shares_right(fit: DecodedTurns) -> Iterator[tuple[str, Bools, Doubles]]:
     Each has the suffix of its name, (N,) whether a map has such cells, and the (N,)
     share.
     """
-    on_map = fit.cells != fit.classes.index(PAD)
     named = likeliest_on_map(fit.decoded, fit.classes)
-    right = (named == fit.cells) & on_map
+    right, on_map = _right(fit, named)
     n_right = right.sum(axis=CELLS)
     n_cells = on_map.sum(axis=CELLS)
-    yield "", on_map.any(axis=CELLS), n_right / n_cells
+    yield "", n_cells > 0, n_right / n_cells
 
     for name in THINGS:
         code = fit.classes.index(name)
