@@ -37,7 +37,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="a small transformer that acts and answers BabyAI questions",
             config=LearnedConfig,
             make=_make,
-            needs=frozenset({"babyai-text"}),
+            needs={"babyai-text"},
             imports=("minigrid", "torch", "safetensors"),
             extra="llm",
         ),

@@ -218,7 +218,7 @@ def gde_probes() -> Sequence[ProbeOffer[NoConfig, Probe]]:
             summary="at which end the treasure is",
             config=NoConfig,
             make="gde_tunnel:TreasureProbe",
-            needs=frozenset({Capability.ACTIVATIONS}),
+            needs={Capability.ACTIVATIONS},
             measures=(ends,),
         ),
     )

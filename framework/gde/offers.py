@@ -1,6 +1,6 @@
 """An offer: a named part, its configuration, its maker and its measures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -186,7 +186,7 @@ RewardName = Annotated[str, RewardReference()]
 """
 
 
-def _nothing(_: object) -> frozenset[str]:
+def _nothing(_: object) -> Set[str]:
     return frozenset()
 
 
@@ -216,11 +216,11 @@ class Offer(Generic[ConfigT, PartT]):
     """
     version: int = 1
     """Bumped whenever the same configuration gives other results."""
-    gives: frozenset[str] = frozenset()
+    gives: Set[str] = field(default=frozenset(), hash=False)
     """Capabilities, by name."""
-    needs: frozenset[str] = frozenset()
+    needs: Set[str] = field(default=frozenset(), hash=False)
     """Capabilities, by name."""
-    needs_for: Callable[[ConfigT], frozenset[str]] = _nothing
+    needs_for: Callable[[ConfigT], Set[str]] = _nothing
     """Capabilities that a configuration needs beyond `needs`, e.g. for one of several
     ways to do the work.
     """

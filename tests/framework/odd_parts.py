@@ -373,7 +373,7 @@ def gde_environments() -> Sequence[EnvironmentOffer[Any, Any]]:
             summary="Lines of any length to be written down in free text.",
             config=DictationConfig,
             make=lambda config, _: Dictation(config.lines),
-            gives=frozenset({Capability.OPTIMUM}),
+            gives={Capability.OPTIMUM},
         ),
         EnvironmentOffer(
             name="slow-corridor",
@@ -464,7 +464,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
             make=lambda config, context: AdvisedAgent(
                 context.model(config.model), adviser=context.model(config.adviser)
             ),
-            gives=frozenset({Capability.ACTIVATIONS}),
+            gives={Capability.ACTIVATIONS},
         ),
         Offer(
             name="moody",
@@ -480,7 +480,7 @@ def gde_agents() -> Sequence[Offer[Any, Any]]:
             summary="s",
             config=AskingConfig,
             make=lambda config, context: AskingAgent(context.model(config.model)),
-            gives=frozenset({Capability.ACTIVATIONS}),
+            gives={Capability.ACTIVATIONS},
         ),
         Offer(
             name="needs-absent",
@@ -551,7 +551,7 @@ def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
             summary="s",
             config=NoConfig,
             make=lambda _, __: WhereProbe(),
-            needs=frozenset({Capability.ACTIVATIONS, Capability.STATE}),
+            needs={Capability.ACTIVATIONS, Capability.STATE},
         ),
         ProbeOffer(
             name="deep", summary="s", config=NoConfig, make=lambda _, __: DeepProbe()

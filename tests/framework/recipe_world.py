@@ -84,5 +84,5 @@ RECIPE = EnvironmentOffer(
     summary="Steps in an order that an expert knows; no decision process.",
     config=RecipeConfig,
     make=lambda config, _: Recipe(config.length),
-    gives=frozenset({Capability.OPTIMUM, Capability.DEMONSTRATION}),
+    gives={Capability.OPTIMUM, Capability.DEMONSTRATION},
 )

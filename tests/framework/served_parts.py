@@ -74,6 +74,6 @@ def gde_probes() -> Sequence[ProbeOffer[Any, Any]]:
             summary="s",
             config=WhereConfig,
             make=lambda config, _: WhereProbe(layer=config.layer),
-            needs=frozenset({Capability.ACTIVATIONS}),
+            needs={Capability.ACTIVATIONS},
         ),
     )

@@ -48,5 +48,5 @@ STEERING = Offer(
     config=SteeringConfig,
     make=_steering,
     gives=OF_MODEL,
-    needs=frozenset({Capability.INTERVENTIONS}),
+    needs={Capability.INTERVENTIONS},
 )

@@ -1,5 +1,6 @@
 """Check that the parts of a run fit together, before anything runs."""
 
+from collections.abc import Set
 from importlib.util import find_spec
 
 from gde.errors import GdeError, MissingExtra
@@ -100,7 +101,7 @@ def _called(ready: Ready, model: str) -> str:
     return MODEL.table if model == ready.agent_model else model
 
 
-def lacking(part: Chosen, ready: Ready, given: frozenset[str]) -> str:
+def lacking(part: Chosen, ready: Ready, given: Set[str]) -> str:
     """A sentence on a missing capability of the part; empty for none."""
     if part.kind == "probe" or weights_field(type(part.config)):
         # The weights of another part are of no use to this one.

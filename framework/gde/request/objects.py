@@ -201,7 +201,7 @@ def _check_copies(part: Any, whose: str) -> None:
         ) from error
 
 
-def _gives(part: Any) -> frozenset[str]:
+def _gives(part: Any) -> set[str]:
     given = {
         capability
         for capability, methods in CAPABILITIES.items()
@@ -209,4 +209,4 @@ def _gives(part: Any) -> frozenset[str]:
     }
     if Capability.STATE in given:
         given.add(Capability.MAP)
-    return frozenset(given)
+    return given

@@ -1,6 +1,6 @@
 """A plan whose every part is known and configured."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,7 +69,7 @@ class Chosen:
         return setting_of(self.kind, self.label)
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> Set[str]:
         """The capabilities that the part needs with this configuration."""
         offer = self.entry.offer
         return offer.needs | offer.needs_for(self.config)
@@ -125,7 +125,7 @@ class Ready:
         """The language model whose activations a probe or metric reads."""
         return weights_name(part.config) or self.agent_model
 
-    def given_by(self, name: str) -> frozenset[str]:
+    def given_by(self, name: str) -> Set[str]:
         """The capabilities that a language model gives; none without a name."""
         if not name:
             return frozenset()
@@ -145,7 +145,7 @@ class Ready:
                 yield part
 
     @property
-    def gives(self) -> frozenset[str]:
+    def gives(self) -> Set[str]:
         """The capabilities that the agent, its model and other parts give.
 
         The other parts are the environment and the reward models.
@@ -183,7 +183,7 @@ def first_model(agent: Chosen) -> str:
     return next(iter(model_names(agent.config).values()), "")
 
 
-def implied(given: frozenset[str]) -> frozenset[str]:
+def implied(given: Set[str]) -> Set[str]:
     """The capabilities with those that follow from them."""
     if Capability.MDP in given:
         given |= {Capability.OPTIMUM}

@@ -3,7 +3,7 @@
 Each trace is journaled on its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +39,7 @@ class Shown:
 
     name: str
     model: RewardModel | TruthReader
-    needs: frozenset[str] = frozenset()
+    needs: Set[str] = frozenset()
     """What its offer declares: TRUE_REWARD, or SHOWN_SUCCESS for a demonstration."""
     could_cheat: bool = False
     """Whether it is code of others that runs in the process of the run."""

@@ -145,6 +145,6 @@ def gde_probes() -> Sequence[AnyOffer]:
             make=lambda config, _: PlanProbe(
                 ahead=config.ahead, layers=config.layer, position=config.position
             ),
-            needs=frozenset({Capability.ACTIVATIONS}),
+            needs={Capability.ACTIVATIONS},
         ),
     )

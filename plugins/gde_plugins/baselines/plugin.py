@@ -39,7 +39,7 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="follows the environment's demonstration, e.g. the plan of a planner or the path of a person",
             config=NoConfig,
             make="gde_plugins.baselines.agents:ExpertAgent",
-            needs=frozenset({Capability.DEMONSTRATION}),
+            needs={Capability.DEMONSTRATION},
         ),
         Offer(
             name="noisy",

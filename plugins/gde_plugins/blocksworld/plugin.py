@@ -17,18 +17,16 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="blocks world: stack blocks with one hand, PDDL or random problems, described in sentences",
             config=BlocksworldConfig,
             make="gde_plugins.blocksworld.environment:BlocksworldEnvironment",
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.OPTIMUM,
-                    Capability.DEMONSTRATION,
-                    Capability.GOALS,
-                    Capability.SNAPSHOT,
-                    Capability.SIMULATOR,
-                    Capability.WORLDS,
-                    Capability.REMARKS,
-                    Capability.VIEW,
-                }
-            ),
+            gives={
+                Capability.STATE,
+                Capability.OPTIMUM,
+                Capability.DEMONSTRATION,
+                Capability.GOALS,
+                Capability.SNAPSHOT,
+                Capability.SIMULATOR,
+                Capability.WORLDS,
+                Capability.REMARKS,
+                Capability.VIEW,
+            },
         ),
     )

@@ -1,6 +1,6 @@
 """Offers the grid world, the key worlds, and their metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 from gde.hookspecs import hookimpl
@@ -86,27 +86,27 @@ def gde_metrics() -> Sequence[AnyOffer]:
             "keys",
             "in key worlds: accuracy by phase, pickup rate, attraction to a useless object",
             measures.KEYS,
-            frozenset({optimum, Capability.MAP, KEYS}),
+            {optimum, Capability.MAP, KEYS},
         ),
         _metric(
             "exploration",
             "in fog: accuracy given the seen cells, backtracking, known walls and dead ends, path length",
             measures.EXPLORATION,
-            frozenset({optimum}),
+            {optimum},
             facts="turns",
         ),
         _metric(
             "recovery",
             "after a perturbation: success, accuracy before and after, delay and excess turns",
             measures.RECOVERY,
-            frozenset({optimum}),
+            {optimum},
             facts="turns",
         ),
         _metric(
             "equivariance",
             "on transformed grids: is the policy equivariant?",
             measures.EQUIVARIANCE,
-            frozenset({Capability.STATE}),
+            {Capability.STATE},
             default=False,
         ),
         MetricOffer(
@@ -124,7 +124,7 @@ def _metric(
     name: str,
     summary: str,
     measures: "tuple[Measure, ...]",
-    needs: frozenset[str],
+    needs: Set[str],
     facts: Literal["", "turns"] = "",
     default: bool = True,
 ) -> AnyOffer:

@@ -128,7 +128,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="captured:DIGEST, activations that `gde.probe(RUN, activations=...)` stored in a run",
             config=CapturedConfig,
             make=make_captured,
-            gives=frozenset({Capability.ACTIVATIONS}),
+            gives={Capability.ACTIVATIONS},
             captured=True,
         ),
         ModelOffer(
@@ -137,13 +137,11 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             config=NanoConfig,
             make=make_nano,
             version=2,
-            gives=frozenset(
-                {
-                    Capability.ACTIVATIONS,
-                    Capability.ACTION_PROBS,
-                    Capability.INTERVENTIONS,
-                }
-            ),
+            gives={
+                Capability.ACTIVATIONS,
+                Capability.ACTION_PROBS,
+                Capability.INTERVENTIONS,
+            },
             imports=(*LOCAL_IMPORTS, "transformers.models.gpt_oss.modeling_gpt_oss"),
             extra="llm",
             task="walking in text grids",
@@ -155,13 +153,11 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="hf:PATH_OR_ID, any attention-based language model of transformers with a chat template",
             config=HfConfig,
             make=make_hf,
-            gives=frozenset(
-                {
-                    Capability.ACTIVATIONS,
-                    Capability.ACTION_PROBS,
-                    Capability.INTERVENTIONS,
-                }
-            ),
+            gives={
+                Capability.ACTIVATIONS,
+                Capability.ACTION_PROBS,
+                Capability.INTERVENTIONS,
+            },
             imports=LOCAL_IMPORTS,
             extra="llm",
             local_weights=_downloaded,
@@ -172,13 +168,11 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             summary="gguf:FILE, weights of llama.cpp, read by transformers",
             config=GgufConfig,
             make=make_gguf,
-            gives=frozenset(
-                {
-                    Capability.ACTIVATIONS,
-                    Capability.ACTION_PROBS,
-                    Capability.INTERVENTIONS,
-                }
-            ),
+            gives={
+                Capability.ACTIVATIONS,
+                Capability.ACTION_PROBS,
+                Capability.INTERVENTIONS,
+            },
             imports=(*LOCAL_IMPORTS, "gguf"),
             extra="gguf",
         ),
@@ -188,7 +182,7 @@ def gde_language_models() -> "Sequence[ModelOffer[Any, LanguageModel]]":
             config=OpenAIConfig,
             make=make_openai,
             version=2,
-            gives=frozenset({Capability.ANSWER_FORMS}),
+            gives={Capability.ANSWER_FORMS},
             imports=("openai", "aiohttp"),
             extra="openai",
             served=True,

@@ -26,14 +26,12 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="cliff world with diagonal moves and wind (MacDermott et al. 2024, section 6)",
             config=CliffWorldConfig,
             make="gde_plugins.meg.cliffworld.environment:CliffWorldEnvironment",
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.MDP,
-                    Capability.SNAPSHOT,
-                    Capability.SIMULATOR,
-                }
-            ),
+            gives={
+                Capability.STATE,
+                Capability.MDP,
+                Capability.SNAPSHOT,
+                Capability.SIMULATOR,
+            },
         ),
     )
 

@@ -60,8 +60,8 @@ def gde_agents() -> Sequence[AnyOffer]:
             summary="the action, or the best of n random plans, at whose end a reward model gives most",
             config=LookaheadConfig,
             make="gde_plugins.planning_agents.lookahead:Lookahead",
-            gives=frozenset({PLANNING}),
-            needs=frozenset({Capability.SIMULATOR}),
+            gives={PLANNING},
+            needs={Capability.SIMULATOR},
         ),
     )
 
@@ -75,7 +75,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="planning agents: simulator steps, model calls, judged states and unusable answers per turn",
             config=NoConfig,
             part="gde_plugins.planning_agents.metric:planning",
-            needs=frozenset({PLANNING}),
+            needs={PLANNING},
             facts="turns",
             default=True,
             measures=(

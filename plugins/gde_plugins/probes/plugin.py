@@ -31,7 +31,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.maps.probe:CogmapProbe",
             version=8,
             measures=measures.MAP,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
+            needs={Capability.ACTIVATIONS, Capability.MAP},
             imports=("torch", "sklearn"),
             extra="probes",
         ),
@@ -42,7 +42,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.distance.probe:DistanceProbe",
             version=6,
             measures=measures.DISTANCE,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MDP}),
+            needs={Capability.ACTIVATIONS, Capability.MDP},
             imports=("torch",),
             extra="probes",
         ),
@@ -53,7 +53,7 @@ def gde_probes() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.plans.probe:PlanProbe",
             version=4,
             measures=measures.PLAN,
-            needs=frozenset({Capability.ACTIVATIONS}),
+            needs={Capability.ACTIVATIONS},
             imports=("torch",),
             extra="probes",
         ),
@@ -80,7 +80,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part="gde_plugins.probes.maps.first_turns:maps",
             version=3,
             measures=measures.FIRST_MAPS,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
+            needs={Capability.ACTIVATIONS, Capability.MAP},
         ),
         MetricOffer(
             name="steps",
@@ -89,9 +89,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part="gde_plugins.probes.distance.from_maps:steps",
             version=2,
             measures=measures.STEPS,
-            needs=frozenset(
-                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
-            ),
+            needs={Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM},
         ),
         MetricOffer(
             name="beliefs",
@@ -100,9 +98,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part="gde_plugins.probes.maps.beliefs:beliefs",
             version=3,
             measures=measures.BELIEFS,
-            needs=frozenset(
-                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
-            ),
+            needs={Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM},
         ),
         MetricOffer(
             name="updates",
@@ -111,7 +107,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             part="gde_plugins.probes.maps.updates:updates",
             version=2,
             measures=measures.UPDATES,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.MAP}),
+            needs={Capability.ACTIVATIONS, Capability.MAP},
         ),
         MetricOffer(
             name="stated",
@@ -119,7 +115,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=NoConfig,
             part="gde_plugins.probes.maps.stated:stated",
             measures=measures.STATED,
-            needs=frozenset({Capability.MAP}),
+            needs={Capability.MAP},
         ),
         MetricOffer(
             name="errors",
@@ -128,7 +124,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.errors.metric:Errors",
             version=2,
             measures=measures.ERRORS,
-            needs=frozenset({Capability.OPTIMUM}),
+            needs={Capability.OPTIMUM},
         ),
         MetricOffer(
             name="causes",
@@ -137,14 +133,12 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.causes.metric:Causes",
             version=6,
             measures=measures.CAUSES,
-            needs=frozenset(
-                {
-                    Capability.ACTIVATIONS,
-                    Capability.INTERVENTIONS,
-                    Capability.MAP,
-                    Capability.OPTIMUM,
-                }
-            ),
+            needs={
+                Capability.ACTIVATIONS,
+                Capability.INTERVENTIONS,
+                Capability.MAP,
+                Capability.OPTIMUM,
+            },
         ),
         MetricOffer(
             name="direction",
@@ -152,7 +146,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=DirectionConfig,
             make="gde_plugins.probes.causes.direction:OwnDirection",
             measures=measures.DIRECTION,
-            needs=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            needs={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         MetricOffer(
             name="events",
@@ -161,7 +155,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.course.counting:Events",
             version=2,
             measures=course.EVENTS,
-            needs=frozenset({Capability.ACTIVATIONS}),
+            needs={Capability.ACTIVATIONS},
         ),
         MetricOffer(
             name="course",
@@ -170,9 +164,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             make="gde_plugins.probes.course.metric:BeliefCourse",
             version=2,
             measures=course.COURSE,
-            needs=frozenset(
-                {Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM}
-            ),
+            needs={Capability.ACTIVATIONS, Capability.MAP, Capability.OPTIMUM},
             imports=("torch",),
             extra="probes",
         ),
@@ -182,9 +174,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             config=CourseCausesConfig,
             make="gde_plugins.probes.course.causes:CourseCauses",
             measures=course.CAUSES,
-            needs=frozenset(
-                {Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP}
-            ),
+            needs={Capability.ACTIVATIONS, Capability.INTERVENTIONS, Capability.MAP},
         ),
     )
 

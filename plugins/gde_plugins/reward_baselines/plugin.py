@@ -24,7 +24,7 @@ def gde_reward_models() -> Sequence[AnyOffer]:
             summary="the same reward in every turn",
             config=ConstantConfig,
             make="gde_plugins.reward_baselines.models:Constant",
-            gives=frozenset({Capability.BASELINE}),
+            gives={Capability.BASELINE},
         ),
         _baseline(
             "goal-words", "the share of the objective's words in the actions so far"
@@ -105,7 +105,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="EPIC distance of each reward model from the truth (Shen et al. 2026, eq. 3)",
             config=NoConfig,
             part="gde_plugins.reward_baselines.epic:epic",
-            needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
+            needs={Capability.REWARD_TRACE, Capability.TRUE_REWARD},
             default=True,
             measures=measures.EPIC,
         ),
@@ -114,7 +114,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="are steps of progress, and harmful ones, told from all others?",
             config=NoConfig,
             part="gde_plugins.reward_baselines.step_order:step_order",
-            needs=frozenset({Capability.REWARD_TRACE, Capability.TRUE_REWARD}),
+            needs={Capability.REWARD_TRACE, Capability.TRUE_REWARD},
             measures=measures.STEP_ORDER,
         ),
         MetricOffer(
@@ -122,7 +122,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="does the regret that a reward model sees in an episode tell its success?",
             config=NoConfig,
             part="gde_plugins.reward_baselines.regret:reward_regret",
-            needs=frozenset({Capability.REWARD_TRACE}),
+            needs={Capability.REWARD_TRACE},
             measures=measures.REGRET,
         ),
     )

@@ -25,15 +25,13 @@ def gde_environments() -> Sequence[AnyOffer]:
             make="gde_plugins.reward_prediction.environment:RewardBench",
             # Each may hold several simulators.
             at_once=4,
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.WORLDS,
-                    Capability.VIEW,
-                    Capability.TRUE_REWARD,
-                    Capability.SHOWN_SUCCESS,
-                }
-            ),
+            gives={
+                Capability.STATE,
+                Capability.WORLDS,
+                Capability.VIEW,
+                Capability.TRUE_REWARD,
+                Capability.SHOWN_SUCCESS,
+            },
         ),
     )
 

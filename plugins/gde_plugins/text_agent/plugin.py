@@ -29,13 +29,11 @@ def gde_agents() -> "Sequence[Offer[Any, Agent]]":
             make="gde_plugins.text_agent.agent:TextAgent",
             version=5,
             needs_for=_needs,
-            gives=frozenset(
-                {
-                    Capability.ACTIVATIONS,
-                    Capability.ACTION_PROBS,
-                    Capability.INTERVENTIONS,
-                }
-            ),
+            gives={
+                Capability.ACTIVATIONS,
+                Capability.ACTION_PROBS,
+                Capability.INTERVENTIONS,
+            },
             default=True,
         ),
     )

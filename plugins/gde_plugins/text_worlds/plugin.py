@@ -28,7 +28,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="TextWorld games: cooking, treasure hunt, coin collector, custom quests",
             config=TextWorldConfig,
             make="gde_plugins.text_worlds.factories:textworld",
-            gives=frozenset({Capability.DEMONSTRATION, Capability.SIMULATOR}),
+            gives={Capability.DEMONSTRATION, Capability.SIMULATOR},
             imports=("textworld",),
             extra=EXTRA,
             at_once=AT_ONCE,
@@ -39,14 +39,12 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="ALFWorld household tasks, official games or generated ones",
             config=AlfworldConfig,
             make="gde_plugins.text_worlds.factories:alfworld",
-            gives=frozenset(
-                {
-                    Capability.DEMONSTRATION,
-                    Capability.SIMULATOR,
-                    Capability.WORLDS,
-                    Capability.REMARKS,
-                }
-            ),
+            gives={
+                Capability.DEMONSTRATION,
+                Capability.SIMULATOR,
+                Capability.WORLDS,
+                Capability.REMARKS,
+            },
             imports=("alfworld", "textworld"),
             extra=EXTRA,
             local_weights=_alfworld_games,
@@ -58,9 +56,7 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="ScienceWorld: elementary science experiments, scored from 0 to 1",
             config=ScienceWorldConfig,
             make="gde_plugins.text_worlds.factories:scienceworld",
-            gives=frozenset(
-                {Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS}
-            ),
+            gives={Capability.DEMONSTRATION, Capability.SIMULATOR, Capability.WORLDS},
             imports=("scienceworld",),
             programs={"java": INSTALL_JAVA},
             extra=EXTRA,

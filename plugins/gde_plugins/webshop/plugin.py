@@ -20,18 +20,16 @@ def gde_environments() -> Sequence[AnyOffer]:
             summary="WebShop: find and buy the product that a customer wants (Yao et al. 2022)",
             config=WebshopConfig,
             make="gde_plugins.webshop.environment:WebshopEnvironment",
-            gives=frozenset(
-                {
-                    Capability.STATE,
-                    Capability.DEMONSTRATION,
-                    Capability.SNAPSHOT,
-                    Capability.SIMULATOR,
-                    Capability.WORLDS,
-                    Capability.REMARKS,
-                    Capability.VIEW,
-                    PURCHASE,
-                }
-            ),
+            gives={
+                Capability.STATE,
+                Capability.DEMONSTRATION,
+                Capability.SNAPSHOT,
+                Capability.SIMULATOR,
+                Capability.WORLDS,
+                Capability.REMARKS,
+                Capability.VIEW,
+                PURCHASE,
+            },
         ),
     )
 
@@ -48,7 +46,7 @@ def gde_metrics() -> Sequence[AnyOffer]:
             summary="mean score of the purchases, beside the success rate (Yao et al. 2022)",
             config=NoConfig,
             part="gde_plugins.webshop.score:score",
-            needs=frozenset({PURCHASE}),
+            needs={PURCHASE},
             facts="turns",
             default=True,
             measures=(

@@ -180,7 +180,7 @@ def test_half_as_many_episodes_at_once_where_each_has_two_simulators(
         summary="s",
         config=NoConfig,
         make=lambda _, __: Corridor(),
-        gives=frozenset({Capability.SIMULATOR}),
+        gives={Capability.SIMULATOR},
         at_once=3,
     )
     environment = Choice(name="few", alias="few", part=few)
@@ -296,7 +296,7 @@ def test_what_the_reward_model_needs_is_needed(catalogue: Catalogue) -> None:
             summary="s",
             config=NoConfig,
             make=lambda _, __: Corridor(),
-            gives=frozenset({Capability.SIMULATOR}),
+            gives={Capability.SIMULATOR},
         ),
     )
     with pytest.raises(

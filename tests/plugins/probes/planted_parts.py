@@ -257,14 +257,14 @@ def gde_language_models() -> Sequence[AnyOffer]:
             summary="leaves the same activations everywhere",
             config=NoConfig,
             make=lambda _, __: Unreadable(),
-            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         ModelOffer(
             name="undefined",
             summary="leaves activations that are no numbers",
             config=NoConfig,
             make=lambda _, __: Unreadable(value=float("nan")),
-            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         ModelOffer(
             name="served-walker",
@@ -283,21 +283,21 @@ def gde_language_models() -> Sequence[AnyOffer]:
             summary="the walker, whose stream is two heads side by side",
             config=NoConfig,
             make=lambda _, __: WalkerWithHeads(),
-            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         ModelOffer(
             name="two-heads",
             summary="the planted model, whose stream is two heads side by side",
             config=NoConfig,
             make=lambda _, __: TwoHeads(),
-            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         ModelOffer(
             name="walker",
             summary="knows where it is from its residual stream, and where the goal is from its prompt",
             config=NoConfig,
             make=lambda _, __: Walker(),
-            gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+            gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
         ),
         *(
             ModelOffer(
@@ -305,7 +305,7 @@ def gde_language_models() -> Sequence[AnyOffer]:
                 summary="knows from its residual stream where it goes",
                 config=NoConfig,
                 make=lambda _, __, seeks=seeks: Seeker(seeks=seeks),
-                gives=frozenset({Capability.ACTIVATIONS, Capability.INTERVENTIONS}),
+                gives={Capability.ACTIVATIONS, Capability.INTERVENTIONS},
             )
             for seeks in ("goal", "distractor")
         ),
