@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gde.data.cell_map import CellMap, Position
+from gde.seeding import pick
 from nano_training.tokenizer import coordinates
 from nano_training.tracing import (
     CellNotes,
@@ -71,7 +72,7 @@ def draw_sample(kind: Kind, scene: Scene, rng: np.random.Generator) -> Sample:
     """
     grid = scene.grid
     walls = grid.where("wall")
-    effort = EFFORTS[int(rng.integers(len(EFFORTS)))]
+    effort = pick(EFFORTS, rng)
     texts = [*(turn.text for turn in scene.earlier), scene.text]
     contents = [OPENING[kind] + text for text in texts]
     prompt = render(contents, [turn.move for turn in scene.earlier], effort)
@@ -114,7 +115,7 @@ def _best_move(grid: CellMap, rng: np.random.Generator) -> str:
     walls = grid.where("wall")
     steps = distances(walls, grid.place_of("goal"))
     best = sorted(optimal_moves(walls, steps, grid.place_of("agent")))
-    return best[int(rng.integers(len(best)))]
+    return pick(best, rng)
 
 
 def _conclusion(kind: Kind, move: str) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.cell_map import Position
+from gde.seeding import pick
 
 MOVES: dict[str, tuple[int, int]] = {
     "UP": (-1, 0),
@@ -134,7 +135,7 @@ def answer(
     for move, cell in optimal.items():
         if cell == departure:
             return move
-    return list(optimal)[int(rng.integers(len(optimal)))]
+    return pick(list(optimal), rng)
 
 
 def annotate(walls: Walls, trace: list[Position]) -> list[CellNotes]:

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader, Dataset
 from transformers import GenerationConfig, GptOssForCausalLM
 
-from gde.seeding import derive, generator
+from gde.seeding import derive, generator, pick
 from gde_plugins.language_models.loading import quiet
 from gde_plugins.language_models.nano.architecture import untrained_model
 from nano_training.losses import (
@@ -138,13 +138,13 @@ def draw_pool(
     """
     rng = generator(recipe.seed, "pool", first)
     now = phase(recipe, first)
-    size = now.sizes[int(rng.integers(len(now.sizes)))]
+    size = pick(now.sizes, rng)
     kind: Kind = "practice" if rng.random() < now.p_practice else "episode"
     n_earlier = _earlier_turns(recipe, first) if kind == "episode" else 0
     n = _batch_size(recipe.tokens, size, kind, n_earlier)
     samples = []
     for index in range(POOL * n):
-        density = DENSITIES[int(rng.integers(len(DENSITIES)))]
+        density = pick(DENSITIES, rng)
         seed = derive(recipe.seed, "grid", first, index)
         scene = draw_scene(
             make_environment, size, density, seed=seed, n_earlier=n_earlier, rng=rng

@@ -12,6 +12,7 @@ import numpy as np
 
 from gde.data.cell_map import CellMap
 from gde.parts.environment import Environment, HasState
+from gde.seeding import pick
 from nano_training.tracing import (
     MOVES,
     distances,
@@ -77,7 +78,7 @@ def draw_scene(
     environment = make(
         size=size,
         density=density,
-        perturbation=PERTURBATIONS[int(rng.integers(len(PERTURBATIONS)))],
+        perturbation=pick(PERTURBATIONS, rng),
         perturbation_turn=1 + int(rng.integers(n)),
     )
     text = environment.reset(seed).text
@@ -109,7 +110,7 @@ def _step(grid: CellMap, rng: np.random.Generator) -> str:
     best = [move for move in free if move in optimal]
 
     if rng.random() < P_OPTIMAL and best:
-        return best[int(rng.integers(len(best)))]
+        return pick(best, rng)
     against = [move for move in MOVES if move not in optimal]
     choices = free or against
-    return choices[int(rng.integers(len(choices)))]
+    return pick(choices, rng)

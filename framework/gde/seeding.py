@@ -3,9 +3,13 @@
 The same key gives the same stream in any process.
 """
 
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import TypeVar
 
 import numpy as np
+
+OptionT = TypeVar("OptionT")
 
 
 def derive(seed: int, *key: str | int) -> int:
@@ -27,3 +31,8 @@ def derive(seed: int, *key: str | int) -> int:
 def generator(seed: int, *key: str | int) -> np.random.Generator:
     """Give a fresh NumPy generator for the place named by `key`."""
     return np.random.default_rng(derive(seed, *key))
+
+
+def pick(options: Sequence[OptionT], rng: np.random.Generator) -> OptionT:
+    """Draw one of some options, each as likely."""
+    return options[int(rng.integers(len(options)))]

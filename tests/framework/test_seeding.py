@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gde.seeding import derive, generator
+from gde.seeding import derive, generator, pick
 from gde.validating import Text
 
 keys = st.lists(st.one_of(st.integers(), st.text(max_size=5)), max_size=4).map(tuple)
@@ -46,3 +46,11 @@ def test_the_stream_is_the_same_in_every_process() -> None:
 def test_a_name_from_a_file_gives_the_stream_of_the_same_name() -> None:
     assert derive(1, "reward", Text("random")) == derive(1, "reward", "random")
     assert derive(1, "1") != derive(1, 1)
+
+
+@given(st.integers(1, 9))
+def test_an_option_is_picked_by_the_generator_alone(n: int) -> None:
+    options = [*range(n)]
+    picked = {pick(options, generator(seed, "pick")) for seed in range(99)}
+    assert picked == {*options}
+    assert pick(options, generator(0, "a")) == pick(options, generator(0, "a"))

@@ -15,7 +15,7 @@ from gde.data.probe import Fit, ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Probe, input_form, reads_one_turn
-from gde.seeding import generator
+from gde.seeding import generator, pick
 from gde.stages.alike_worlds import joined_clusters
 from gde.stages.fits import MODEL, of_weights
 from gde.stages.prompts import Prompt, packed
@@ -260,5 +260,5 @@ def one_turn_of_each(
     for world, turns in of_worlds.items():
         rng = generator(seed, "turn", world)
         for own in grouped(turns, lambda row: row[0].partition("/")[0]).values():
-            chosen.add(own[int(rng.integers(len(own)))])
+            chosen.add(pick(own, rng))
     return chosen

@@ -6,6 +6,7 @@ import numpy as np
 
 from gde.data.observation import Observation
 from gde.errors import GdeError
+from gde.seeding import pick
 from gde_plugins.reward_prediction.domains import Demonstrating
 from gde_plugins.reward_prediction.files import Record, Step
 
@@ -107,7 +108,7 @@ class Play:
         free = [action for action in self.seen.actions if (*last, action) not in banned]
         if not free:
             return ""
-        return free[int(rng.integers(len(free)))]
+        return pick(free, rng)
 
     def record(self, failure: str = "") -> Record:
         """The record so far, with the kind of its failure as a label."""

@@ -19,7 +19,7 @@ from gde.data.trajectory import Trajectory
 from gde.data.transcript import Transcript
 from gde.numerics.episodes import unmeasured
 from gde.numerics.stats import cluster_share
-from gde.seeding import generator
+from gde.seeding import generator, pick
 from gde_plugins.statefactory.config import TripletsConfig
 from gde_plugins.statefactory.embedding import embedder
 from gde_plugins.statefactory.routing import Vectors
@@ -104,7 +104,7 @@ def _triplets(trajectory: Trajectory, rng: np.random.Generator) -> Iterator[Trip
         # A contradiction is harder to tell than a statement about another object.
         negatives = [other for other in others if other[0] == name] or others
         if negatives:
-            negative = negatives[int(rng.integers(len(negatives)))]
+            negative = pick(negatives, rng)
             yield Triplet(
                 _statement(fact),
                 _paraphrase(fact),

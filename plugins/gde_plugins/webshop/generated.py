@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gde.seeding import generator
+from gde.seeding import generator, pick
 from gde_plugins.webshop.product import Catalogue, Goal, Product, bounded
 
 KINDS = Path(__file__).with_name("kinds.toml")
@@ -123,7 +123,7 @@ def random_goal(catalogue: Catalogue, rng: np.random.Generator) -> Goal:
     It has some of its attributes, a value of each option, and a price above its own.
     """
     ids = [*catalogue.products]
-    id = ids[int(rng.integers(len(ids)))]
+    id = pick(ids, rng)
     product = catalogue.products[id]
     n_wanted = int(rng.integers(*N_WANTED))
     attributes = rng.choice(product.attributes, n_wanted, replace=False).tolist()

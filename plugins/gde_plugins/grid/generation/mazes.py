@@ -8,7 +8,7 @@ from gde.data.arrays import Bools
 from gde.data.cell_map import Position
 from gde.data.json import NONE, Labels
 from gde.errors import GdeError
-from gde.seeding import generator
+from gde.seeding import generator, pick
 from gde_plugins.grid.config import GridConfig
 from gde_plugins.grid.grid import Grid, Origin, identity, rows_of
 from gde_plugins.grid.solver.dynamics import MOVES, as_position, steps_to
@@ -76,7 +76,7 @@ def _maze(size: int, rng: np.random.Generator) -> Bools:
             continue
 
         # Open the next cell and the wall on the way to it.
-        down, right = ahead[int(rng.integers(len(ahead)))]
+        down, right = pick(ahead, rng)
         for _ in range(2):
             row += down
             column += right
@@ -103,7 +103,7 @@ def _remove_walls(walls: Bools, density: float, rng: np.random.Generator) -> Non
     for row, column in removed.tolist():
         around = [(row + down, column + right) for down, right in MOVES.values()]
         if all(walls[cell] for cell in around):
-            opened = around[int(rng.integers(len(around)))]
+            opened = pick(around, rng)
             walls[row, column] = True
             walls[opened] = False
 

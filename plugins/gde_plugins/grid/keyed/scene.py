@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from gde.data.arrays import Bools
 from gde.data.cell_map import Position
+from gde.seeding import pick
 from gde_plugins.grid.grid import rows_of, walls_of, with_wall
 from gde_plugins.grid.keyed.config import Artefact
 from gde_plugins.grid.solver.dynamics import as_position
@@ -96,7 +97,7 @@ def draw_rooms(per_side: int, rng: np.random.Generator) -> Scene:
         reached = reachable(free, doorway, agent)
         if not reached[as_position(goal)]:
             doors.append(doorway)
-    door = doors[int(rng.integers(len(doors)))]
+    door = pick(doors, rng)
     at_hand = reachable(free, door, agent) & in_room
     at_hand[agent] = False
     place = rng.choice(np.argwhere(at_hand))
@@ -170,7 +171,7 @@ def draw_two_paths(size: int, rng: np.random.Generator) -> Scene:
         size: rows and columns, outer wall included; odd, at least 9.
         rng: the only source of chance.
     """
-    layout = LAYOUTS[int(rng.integers(len(LAYOUTS)))]
+    layout = pick(LAYOUTS, rng)
     if layout == "diamond":
         corners = _diamond(size, rng)
     else:

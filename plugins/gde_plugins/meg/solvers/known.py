@@ -97,7 +97,6 @@ def known_utility(
         start=Point(0.0, 0.0, gained - sign * chance.mean, chance.variance),
         utility=gained,
         find_limit=partial(process.limit, towards),
-        unit=1.0,
         tolerance=close,
         iterations=iterations,
         largest=largest,

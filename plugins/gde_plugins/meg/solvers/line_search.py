@@ -16,6 +16,8 @@ PATIENCE = 4
 """Evaluations after which, the maximum still being ahead, the limit at infinity is
 computed.
 """
+FIRST_STEP = 1.0
+"""At most; each further one at most quadruples the rationality."""
 
 
 class Point(NamedTuple):
@@ -76,7 +78,7 @@ class Bracket(NamedTuple):
         meet = low.value - low.slope * falls / (low.slope - high.slope)
         return max(meet, self.best().value)
 
-    def next(self, unit: float) -> float:
+    def next(self) -> float:
         """Return Newton's step, at least doubling while the bracket is open and
         bisecting where it would leave it.
         """
@@ -85,7 +87,7 @@ class Bracket(NamedTuple):
         if high is None:
             newton = _newton(low)
             least = 2 * low.beta
-            most = max(unit, 4 * low.beta)
+            most = max(FIRST_STEP, 4 * low.beta)
             return min(max(newton, least), most)
 
         # The flatter end is mostly the closer one.
@@ -108,7 +110,6 @@ def climb(
     start: Point,
     utility: float,
     find_limit: Callable[[], Limit],
-    unit: float,
     tolerance: float,
     iterations: int,
     largest: float = inf,
@@ -123,8 +124,6 @@ def climb(
             search seems to go there. Since the soft value is at least that of the limit
             policy, the accuracy never exceeds that policy's divergence from uniform
             choice, and approaches it if and only if the measured policy is optimal.
-        unit: the first step at most; each further one at most quadruples the
-            rationality.
         tolerance: nats between the bounds at which to stop.
         iterations: evaluations before giving up.
         largest: rationality beyond which rounding leaves nothing of the accuracy: not
@@ -136,7 +135,7 @@ def climb(
     bracket = Bracket(start, None)
     limit = NO_LIMIT
     for number in range(iterations + 1):
-        beta = bracket.next(unit)
+        beta = bracket.next()
         is_between = bracket.low.beta < beta and (
             bracket.high is None or beta < bracket.high.beta
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gde.seeding import pick
 from gde_plugins.meg.verdict.pursuits import Choose, Options
 from gde_plugins.meg.verdict.randomisation import LEVEL, Randomisation
 
@@ -21,7 +22,7 @@ def noisy(share: float, goal: int, rng: np.random.Generator) -> Choose:
         choices = optimal[goal]
         if not choices or rng.random() < share:
             choices = options
-        return choices[int(rng.integers(len(choices)))]
+        return pick(choices, rng)
 
     return choose
 

@@ -17,7 +17,7 @@ from gde.data.trajectory import Trajectory, Turn
 from gde.errors import GdeError
 from gde.numerics.episodes import unmeasured
 from gde.parts.context import Context
-from gde.seeding import derive, generator
+from gde.seeding import derive, generator, pick
 from gde_plugins.probes.causes.cases import Case, Change, at_place
 from gde_plugins.probes.causes.effects import Replays, causal_effects, verdict
 from gde_plugins.probes.causes.interventions import (
@@ -121,9 +121,7 @@ class OwnDirection:
 
         rng = self._rng("turns")
         chosen = rng.permutation(sorted(worlds))[: self.config.cases]
-        return [
-            worlds[world][int(rng.integers(len(worlds[world])))] for world in chosen
-        ]
+        return [pick(worlds[world], rng) for world in chosen]
 
     def _means(self, model: Any, turns: Sequence[Played]) -> Mapping[int, Direction]:
         """Layer to the (tokens, width) mean activations of the turns' prompts."""
