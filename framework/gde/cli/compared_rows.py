@@ -47,8 +47,6 @@ COLUMNS = ("measurement", "A", "B", "B - A", "95 % interval", "p (Holm)")
 
 def cells(row: Row) -> tuple[str, ...]:
     """The cells of a row, in the order of `COLUMNS`."""
-    from gde.reporting.wording import bounds, heading, number
-
     p = row.reason.removeprefix("not measured: ")
     if row.p is not None:
         p = probability(row.p)

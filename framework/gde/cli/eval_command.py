@@ -108,18 +108,15 @@ def command(
         "stop_after": stop_after,
     }
     of_run |= {name: value for name, value in own.items() if value is not None}
-    wanted = Wanted(
-        names=names,
-        settings=parsed,
-    )
+    wanted = Wanted(names=names, settings=parsed)
     with talking():
         catalogue = Catalogue.default()
         plans = with_weights(variants(wanted, catalogue, plan), weights, catalogue)
         how = build_how(wanted, read_settings().how)
         if dry_run:
-            sizes = {}
-            for name, each in plans.items():
-                sizes[name] = dry(each, catalogue, how, name)
+            sizes = {
+                name: dry(each, catalogue, how, name) for name, each in plans.items()
+            }
         else:
             ask_first = unasked if no_preflight else checked
             flights = ask_first(plans, catalogue, how)

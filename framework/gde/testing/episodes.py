@@ -55,7 +55,8 @@ def episode_of(
         ending: its ending; "terminated" is at the goal.
         reward: of the last turn at the goal, a success if positive. All other turns
             earn nothing.
-        horizon: the most turns allowed. given: other fields of the trajectory.
+        horizon: the most turns allowed.
+        **given: other fields of the trajectory.
     """
     place = World(id=f"world{world}") if isinstance(world, int) else world
     number = world if isinstance(world, int) else index

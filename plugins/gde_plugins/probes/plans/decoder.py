@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gde.data.arrays import Floats, Ints
+from gde_plugins.probes.config import PlanConfig
 
 
 class PlanDecoder(nn.Module):
@@ -85,14 +86,10 @@ def fit_decoder(
     decoder: PlanDecoder,
     tokens: Floats,
     plans: Ints,
-    *,
-    epochs: int,
-    batch: int,
-    learning_rate: float,
-    decay: float,
+    config: PlanConfig,
     rng: np.random.Generator,
 ) -> None:
-    """Fit the decoder to the plans (N, H) of tokens (N, T, D).
+    """Fit the decoder to the plans (N, H) of tokens (N, T, D), as configured.
 
     Cross-entropy, where the weight of an action falls by `decay` from each to the next,
     and those after a plan's end (-1) have none; AdamW on half a cosine; gradients are
@@ -112,16 +109,16 @@ def fit_decoder(
     inputs = torch.from_numpy(np.array(tokens))
     targets = torch.from_numpy(plans)
     places = torch.arange(horizon, dtype=torch.float32, device=device)
-    weights = decay**places
+    weights = config.decay**places
 
-    optimizer = torch.optim.AdamW(decoder.parameters(), lr=learning_rate)
-    steps = epochs * math.ceil(n_turns / batch)
+    optimizer = torch.optim.AdamW(decoder.parameters(), lr=config.learning_rate)
+    steps = config.epochs * math.ceil(n_turns / config.batch)
     cosine = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=steps)
 
     decoder.train()
-    for _ in range(epochs):
+    for _ in range(config.epochs):
         order = torch.from_numpy(rng.permutation(n_turns))
-        for rows in order.split(batch):  # type: ignore[no-untyped-call]
+        for rows in order.split(config.batch):  # type: ignore[no-untyped-call]
             seen = inputs[rows].to(device)
             wanted = targets[rows].to(device)
             loss = _loss(decoder, seen, wanted, weights)

@@ -155,16 +155,7 @@ class PlanProbe:
                 dropout=config.dropout,
             )
             decoder = decoder.to(config.device)
-            fit_decoder(
-                decoder,
-                train.inputs[rows],
-                plans,
-                epochs=config.epochs,
-                batch=config.batch,
-                learning_rate=config.learning_rate,
-                decay=config.decay,
-                rng=rng,
-            )
+            fit_decoder(decoder, train.inputs[rows], plans, config, rng)
         return PlanReadout(
             decoder=decoder,
             marginal=_marginal(plans, kinds),
