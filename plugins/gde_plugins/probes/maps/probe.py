@@ -7,10 +7,12 @@ from typing import ClassVar, Self
 import numpy as np
 
 from gde.data.activations import CaptureRequest
+from gde.data.cell_map import CellMap, decoded_classes, kinds_of
 from gde.data.completion import ModelInfo
 from gde.data.probe import Likelihoods, ProbeDataset, ProbeLabels
 from gde.data.result import Measurement
-from gde.data.trajectory import Trajectory
+from gde.data.trajectory import Trajectory, Turn
+from gde.errors import GdeError
 from gde.parts.probe import Marks, Readout
 from gde_plugins.probes.arrays import Codes, Doubles, Floats
 from gde_plugins.probes.config import CogmapConfig
@@ -25,7 +27,6 @@ from gde_plugins.probes.fitting.training import (
     settings_of,
 )
 from gde_plugins.probes.fitting.weights import CellWeights, check_finite
-from gde_plugins.probes.maps.labels import map_labels
 from gde_plugins.probes.maps.scores import (
     CLOSED,
     class_frequencies,
@@ -138,7 +139,11 @@ class CogmapProbe:
             GdeError: a turn without a recorded map, or a map larger than the decoded
                 square.
         """
-        return map_labels(trajectory, self.config.size, "cogmap")
+        size = self.config.size
+        maps = [_cells(trajectory, turn, size) for turn in trajectory.turns]
+        cells = np.array(maps, dtype=np.int64).reshape(-1, size, size)
+        classes = decoded_classes(kinds_of(trajectory.world))
+        return ProbeLabels(values=cells, classes=classes)
 
     def fit(
         self, variant: str, train: ProbeDataset, rng: np.random.Generator
@@ -225,3 +230,15 @@ class CogmapProbe:
             **place_likelihoods(decoded, cells, turns.classes),
             **wall_likelihoods(decoded, cells, turns.classes),
         }
+
+
+def _cells(trajectory: Trajectory, turn: Turn, size: int) -> Codes:
+    where = f"cogmap: turn {turn.index} of episode {trajectory.key}"
+    if turn.state is None:
+        raise GdeError(
+            f"{where} has no recorded state; choose an environment that gives one, e.g. grid"
+        )
+    try:
+        return CellMap.from_record(trajectory.world, turn.state).padded(size)
+    except ValueError as error:
+        raise GdeError(f"{where}: {error}; the probe's size is {size}") from error
