@@ -1,6 +1,7 @@
 """Expected failures, which the entry point prints as one line without a traceback."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 FAULTS = (Exception, SystemExit)
@@ -52,6 +53,19 @@ class MissingExtra(GdeError):
     def __init__(self, part: str, packages: Iterable[str], extra: str) -> None:
         missing = ", ".join(packages)
         super().__init__(f"{part} needs {missing}: pip install 'gde-eval[{extra}]'")
+
+
+@contextmanager
+def needing(part: str, package: str, extra: str) -> Iterator[None]:
+    """Import what the package of an extra has, for this part.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise MissingExtra(part, [package], extra) from None
 
 
 class RunFolderError(GdeError):

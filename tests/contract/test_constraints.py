@@ -95,9 +95,11 @@ def test_extras_that_messages_and_pages_name_exist() -> None:
 
 
 def named_by_errors(source: str) -> Iterator[str]:
-    """The extras of `MissingExtra(part, packages, "extra")`."""
+    """The extras of `MissingExtra(part, packages, "extra")`, and likewise `needing`."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "MissingExtra":
+        if not isinstance(node, ast.Call):
+            continue
+        if ast.unparse(node.func) in {"MissingExtra", "needing"}:
             extra = node.args[2]
             if isinstance(extra, ast.Constant):
                 yield str(extra.value)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gde.errors import MissingExtra
+from gde.errors import needing
 
 if TYPE_CHECKING:
     import pandas
@@ -56,10 +56,8 @@ class Table(dict[str, list[Any]]):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        try:
+        with needing(whose, "pandas", "frames"):
             import pandas
-        except ModuleNotFoundError:
-            raise MissingExtra(whose, ["pandas"], "frames") from None
         return pandas.DataFrame(self)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gde.data.result import Result
-from gde.errors import GdeError, MissingExtra, UnknownName
+from gde.errors import GdeError, UnknownName, needing
 from gde.reporting.findings import of_metrics
 from gde.reporting.pages import figures
 
@@ -28,10 +28,8 @@ def plot(result: Result, name: str, by: str | Sequence[str]) -> "altair.Chart":
             draws is off.
         MissingExtra: Altair is not installed.
     """
-    try:
+    with needing("plot", "altair", "report"):
         import altair
-    except ModuleNotFoundError:
-        raise MissingExtra("plot", ["altair"], "report") from None
 
     numbers = [one for one in of_metrics(result.measurements) if one.name == name]
     if not numbers:

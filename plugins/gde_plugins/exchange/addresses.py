@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.errors import ConfigError, GdeError, needing
 from gde.files import is_address
 
 LOCAL = ("file", "local")
@@ -78,10 +78,8 @@ def _opened(path: Path) -> tuple[Any, str]:
     """The file system of an address, and the place in it."""
     if path.parts[0].rstrip(":") in LOCAL:
         raise ConfigError(f"{path}: wanted a path, or the address of another place")
-    try:
+    with needing(named(path), "fsspec", "fsspec"):
         from fsspec.core import url_to_fs
-    except ModuleNotFoundError:
-        raise MissingExtra(named(path), ["fsspec"], "fsspec") from None
     files, place = url_to_fs(named(path))
     return files, place
 

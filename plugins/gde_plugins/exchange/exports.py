@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 
 import gde
-from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.errors import ConfigError, GdeError, MissingExtra, needing
 from gde.runs.episodes import episodes_frame
 from gde.runs.frames import turns_frame
 from gde_plugins.exchange.inspect_logs import write_inspect
@@ -70,10 +70,8 @@ def write_parquet(frame: "pandas.DataFrame", out: Path) -> int:
 
 
 def _datasets(run: Path, out: Path) -> int:
-    try:
+    with needing("--format datasets", "datasets", "datasets"):
         import datasets
-    except ModuleNotFoundError:
-        raise MissingExtra("--format datasets", ["datasets"], "datasets") from None
     table = datasets.Dataset.from_pandas(turns_frame(run), preserve_index=False)
     datasets.disable_progress_bars()
     table.save_to_disk(str(out))

@@ -7,7 +7,7 @@ from typing import Any
 
 from gde.data.result import Result
 from gde.data.trajectory import Trajectory
-from gde.errors import ConfigError, GdeError, MissingExtra
+from gde.errors import ConfigError, GdeError, needing
 from gde.runs.plain import trajectory_json
 from gde.stages.evidence import load_evidence
 from gde.store.folder import RunFolder
@@ -37,10 +37,8 @@ def read_inspect(path: Path) -> Log:
         MissingExtra: Inspect is not installed.
         GdeError: it is no log.
     """
-    try:
+    with needing("a log of Inspect", "inspect-ai", "inspect"):
         from inspect_ai.log import read_eval_log
-    except ModuleNotFoundError:
-        raise MissingExtra("a log of Inspect", ["inspect-ai"], "inspect") from None
     check_size(path)
     if path.suffix == ARCHIVE:
         check_archive(path, WANTED, HEADERS)
@@ -114,7 +112,7 @@ def write_inspect(run: Path, out: Path) -> int:
         raise ConfigError(
             f"--out {out.name}: wanted a name that ends in {' or '.join(ENDINGS)}"
         )
-    try:
+    with needing("--format inspect", "inspect-ai", "inspect"):
         from inspect_ai.log import (
             EvalConfig,
             EvalDataset,
@@ -124,8 +122,6 @@ def write_inspect(run: Path, out: Path) -> int:
             EvalStats,
             write_eval_log,
         )
-    except ModuleNotFoundError:
-        raise MissingExtra("--format inspect", ["inspect-ai"], "inspect") from None
     folder = RunFolder.open(run)
     result = folder.read_result()
     now = datetime.now(UTC).isoformat()

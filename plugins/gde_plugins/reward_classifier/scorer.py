@@ -10,7 +10,7 @@ from typing import Any, Self
 import torch
 from pydantic import BaseModel, TypeAdapter
 
-from gde.errors import ConfigError, MissingExtra
+from gde.errors import ConfigError, needing
 from gde.foreign import ForeignFile
 from gde_plugins.reward_classifier.texts import RULER
 
@@ -169,8 +169,6 @@ def tokenizer_of(folder: Path) -> Any:
 
 def import_peft() -> Any:
     """Import peft, or say how to install it."""
-    try:
+    with needing("adapters", "peft", "rewards"):
         import peft
-    except ModuleNotFoundError as error:
-        raise MissingExtra("adapters", ["peft"], "rewards") from error
     return peft

