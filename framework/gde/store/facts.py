@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import isnan
 
-from pydantic import FiniteFloat, TypeAdapter
+from pydantic import ConfigDict, FiniteFloat, TypeAdapter
 
 from gde.store import manifest, rows
 from gde.store.database import Statement
@@ -12,7 +12,7 @@ from gde.store.journal import Journal
 
 Row = Sequence[float | None]
 """The facts of an episode that one metric gives, in the order of its columns."""
-_KEPT = TypeAdapter(dict[str, list[FiniteFloat | None]])
+_KEPT = TypeAdapter(dict[str, list[FiniteFloat | None]], config=ConfigDict(strict=True))
 """The facts of an episode by the numbers of their sets. A file from elsewhere may say
 anything.
 """
