@@ -67,7 +67,7 @@ def check_probe(
     for read in (input_form, is_concurrent, reads_one_turn, orders_of):
         calling(partial(read, probe), "what a probe tells of itself must be known")
 
-    _check_request(probe, MODEL)
+    _check_request(probe)
     _check_marks(probe)
     dataset = _dataset(probe, trajectories)
     for variant in probe.variants:
@@ -76,16 +76,16 @@ def check_probe(
         _check_threads(probe, dataset)
 
 
-def _check_request(probe: Probe, model: ModelInfo) -> None:
-    request = probe.capture(model)
+def _check_request(probe: Probe) -> None:
+    request = probe.capture(MODEL)
     promise_equal(
         request,
-        probe.capture(model),
+        probe.capture(MODEL),
         "capture must give the same request for the same model",
     )
     promise(
-        request.layers and {*request.layers} <= {*range(EMBEDDING, model.n_layers)},
-        f"capture must request layers 0 to {model.n_layers - 1}, got {request.layers}",
+        request.layers and {*request.layers} <= {*range(EMBEDDING, MODEL.n_layers)},
+        f"capture must request layers 0 to {MODEL.n_layers - 1}, got {request.layers}",
     )
     promise(request.positions, "capture must request at least one position")
 

@@ -34,8 +34,9 @@ class Connection:
         """The names of the server's models.
 
         Raises:
-            ValueError: the answer is no list of models. openai.APIStatusError,
-                openai.APIConnectionError: as `post`.
+            ValueError: the answer is no list of models.
+            openai.APIStatusError: as `post`.
+            openai.APIConnectionError: as `post`.
         """
         response = await self._send("GET", "models")
         try:
@@ -51,7 +52,7 @@ class Connection:
 
         Raises:
             openai.APIStatusError: the server refuses the request.
-                openai.APIConnectionError: it cannot be reached, or is too slow.
+            openai.APIConnectionError: it cannot be reached, or is too slow.
         """
         return await self._send("POST", path, body)
 
