@@ -194,7 +194,7 @@ def check_budget(ready: Ready) -> None:
         GdeError: they would stop the run before its first answer.
     """
     left = left_of(ready.how, Cost())
-    if not left or not ready.agent_model or ready.agent.absent:
+    if not left or not ready.agent_model:
         return
     with closing(_silenced(ready)) as resources:
         worlds = list_worlds(ready, resources)
@@ -229,7 +229,7 @@ def _count_condition(
     chosen = ready.conditions[keys[0].condition].environment
     with closing(resources.make(chosen)) as environment:
         turns = _turns(ready, environment, worlds, keys, chosen)
-        if not ready.agent_model or ready.agent.absent:
+        if not ready.agent_model:
             return Asked(episodes=len(keys), turns=turns, calls=0)
         questions = finished(
             _first_questions(ready, resources, worlds, keys[0], environment)

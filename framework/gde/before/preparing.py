@@ -132,8 +132,6 @@ def warm(ready: Ready) -> None:
             resources.make(chosen)
         _warm_judges(ready, resources)
         probes = [(chosen, resources.make(chosen)) for chosen in ready.probes]
-        if ready.agent.absent:
-            return
         own = ready.agent_model
         answering = resources.models.get(own).info if own else None
         for chosen, probe in probes:

@@ -275,8 +275,6 @@ class RunContext:
         if ready is None:
             raise GdeError(f"episode {key}: there is no run")
         chosen = ready.agent
-        if chosen.absent:
-            raise GdeError(f"episode {key}: {chosen.absent}")
         if (WORLD_CAPABILITIES | {Capability.SIMULATOR}) & chosen.needs:
             raise GdeError(
                 f"agent {chosen.label!r} is given its world, so it cannot be shown turns again"
