@@ -8,8 +8,9 @@ The peer is `inspect_ai`, which need not be installed for anything else: without
 nothing is measured. Both walk the same grids with the same model, shown the observation
 of the turn alone; both write their usual record and give the success of every episode.
 Only this one solves worlds and keeps what would have been best: it is measured with
-that, and in grids that do not tell what is best, where it does the same work. The
-second of two runs counts, for what is loaded once is no cost of a turn.
+that, and in grids that do not tell what is best, where it does the same work. A first
+run loads what is loaded once; of three more the best counts, for others use the machine
+too.
 """
 
 import asyncio
@@ -45,6 +46,7 @@ from gde_plugins.grid.environment import GridEnvironment
 
 EPISODES = size(100, 2)
 SIZE = size(15, 7)
+ROUNDS = size(3, 1)
 CONCURRENCY = 32
 Measured = tuple[int, float]
 """Turns, and milliseconds of CPU for each."""
@@ -232,12 +234,15 @@ def there(episodes: int, folder: Path) -> int:
 
 
 def measured(harness: Callable[[int, Path], int], episodes: int) -> Measured:
-    """Of the second run."""
+    """The best of some runs, after a first one."""
+    took = []
     with TemporaryDirectory() as folder:
         harness(2, Path(folder) / "first")
-        start = time.process_time()
-        turns = harness(episodes, Path(folder) / "second")
-        return turns, 1000 * (time.process_time() - start) / turns
+        for number in range(ROUNDS):
+            start = time.process_time()
+            turns = harness(episodes, Path(folder) / str(number))
+            took.append(time.process_time() - start)
+    return turns, 1000 * min(took) / turns
 
 
 def main(episodes: int) -> None:
