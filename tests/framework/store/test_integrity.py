@@ -105,6 +105,14 @@ def test_a_changed_episode_is_named_by_whoever_reads_or_goes_on(
     assert any("episode 0/0/0 is not as" in fault for fault in verify(run))
 
 
+def test_a_turn_whose_text_is_no_text_is_named(run: Path, catalogue: Catalogue) -> None:
+    """SQLite cannot hand it to the function that computes digests."""
+    raw(run, "UPDATE turns SET observation = CAST(x'ff' AS TEXT) WHERE turn = 1")
+    with pytest.raises(RunFolderError, match=r"episode 0/./0 is not as it was"):
+        rescore(run, catalogue=catalogue)
+    assert any("episode 0/0/0 is not as" in fault for fault in verify(run))
+
+
 def test_turns_that_change_places_are_missed(run: Path) -> None:
     """Each row by itself is as it was written."""
     swap = "UPDATE turns SET turn = {} WHERE episode = '0/0/0' AND turn = {}"
