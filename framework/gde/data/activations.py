@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_plain_validator_function
 
-from gde.data.arrays import Floats, Ints
+from gde.data.arrays import Floats, Indices, Ints
 from gde.data.place import RESIDUAL, check_place
 
 EMBEDDING = -1
@@ -154,6 +154,17 @@ class ActivationRecord:
     """
 
 
+class Stored(Protocol):
+    """A (S, width) array, or one that is read from files as its rows are used."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """As of an array."""
+
+    def __getitem__(self, rows: Any, /) -> Any:
+        """The chosen rows, an array."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ActivationTable:
     """All activations of a run at one layer and position.
@@ -161,7 +172,7 @@ class ActivationTable:
     The number of tokens may differ between turns.
     """
 
-    values: Floats
+    values: Stored
     """(S, width), C-ordered: the marked tokens of all turns, those of a turn together
     and in order.
     """
@@ -170,8 +181,13 @@ class ActivationTable:
     rows: tuple[tuple[str, int], ...]
     """(episode key, turn index) of each of the N turns."""
 
-    def concatenated(self) -> Floats:
-        """(N, tokens * width): the tokens of each turn side by side, without a copy.
+    def concatenated(self, turns: Indices | None = None) -> Floats:
+        """(N, tokens * width): the tokens of each turn side by side.
+
+        Of an array, all turns are given without a copy.
+
+        Args:
+            turns: those that are wanted; None for all.
 
         Raises:
             ValueError: the turns have different numbers of tokens.
@@ -183,28 +199,42 @@ class ActivationTable:
             raise ValueError(
                 f"wanted equally many tokens at the position in every turn, got {fewest} to {most}: {advice}"
             )
-        return self.values.reshape(len(self.lengths), -1)
+        return self._tokens(turns).reshape(-1, fewest * self.values.shape[-1])
 
-    def padded(self) -> Floats:
-        """(N, T, width) activations, T the tokens of the longest turn.
+    def padded(self, turns: Indices | None = None) -> Floats:
+        """(N, T, width) activations, T the tokens of the longest of all turns.
 
         NaN follows the last token of a shorter turn.
 
         NaN, because a probe that takes padding for activations should get no number at
         all.
 
+        Args:
+            turns: those that are wanted; None for all.
+
         Raises:
             ValueError: activations that are not finite and could be taken for padding.
         """
-        if not np.isfinite(self.values).all():
+        values = self._tokens(turns)
+        if not np.isfinite(values).all():
             raise ValueError("wanted finite activations, got some that are not")
 
         # (N, T) True for the tokens that a turn has.
-        indices = np.arange(self.lengths.max())
-        there = indices < self.lengths[:, None]
+        lengths = self.lengths if turns is None else self.lengths[turns]
+        there = np.arange(self.lengths.max()) < lengths[:, None]
 
-        width = self.values.shape[-1]
-        padded = np.full((*there.shape, width), np.nan, dtype=np.float32)
-        padded[there] = self.values
+        padded = np.full((*there.shape, values.shape[-1]), np.nan, dtype=np.float32)
+        padded[there] = values
         padded.flags.writeable = False
         return padded
+
+    def _tokens(self, turns: Indices | None) -> Floats:
+        """The tokens of some turns, one after another."""
+        tokens: Floats = self.values[:0]
+        if turns is None:
+            tokens = self.values[:]
+        elif len(turns):
+            begins = np.cumsum(self.lengths) - self.lengths
+            places = [np.arange(begins[i], begins[i] + self.lengths[i]) for i in turns]
+            tokens = self.values[np.concatenate(places)]
+        return tokens

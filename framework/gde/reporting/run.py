@@ -126,7 +126,7 @@ class Run:
         of_turns = np.array([places[row] for row in table.rows], dtype=np.int64)
         labels = self.turns.rows(np.repeat(of_turns, table.lengths).tolist())
         labels["token"] = [i for length in table.lengths for i in range(length)]
-        return Activations(table.values, labels)
+        return Activations(table.values[:], labels)
 
     def compare(self, *others: "Run | Path | str") -> Comparison:
         """Compare this run with others, see `gde.compare`."""

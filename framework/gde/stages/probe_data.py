@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gde.data.activations import ActivationTable
-from gde.data.arrays import Bools, Indices
+from gde.data.arrays import Bools, Doubles, Indices, Ints
 from gde.data.grouping import grouped
-from gde.data.probe import Fit, ProbeDataset, ProbeLabels
+from gde.data.probe import Fit, InputForm, ProbeDataset, ProbeLabels
 from gde.data.trajectory import Trajectory
 from gde.errors import GdeError
 from gde.parts.probe import Probe, input_form, reads_one_turn
@@ -48,8 +48,14 @@ class Said:
 class Turns:
     """N turns with activations of one source."""
 
-    dataset: ProbeDataset
-    rows: Sequence[Row]
+    table: ActivationTable
+    form: InputForm
+    """In which the probe takes activations."""
+    labels: Ints | Doubles
+    """(N, ...)."""
+    groups: NDArray[np.str_]
+    """(N,) worlds."""
+    classes: tuple[str, ...]
     counts: Bools
     """(N,) True for the turns that a probe is fitted to and scored on."""
     held_out: Bools
@@ -65,6 +71,22 @@ class Turns:
         """(N,) True for the turns that it is scored on."""
         return self.held_out & self.counts
 
+    @property
+    def rows(self) -> Sequence[Row]:
+        """(episode, turn) of each."""
+        return self.table.rows
+
+    def take(self, chosen: Indices) -> ProbeDataset:
+        """What the probe reads in some turns, whose activations are read now."""
+        tokens = self.form == "tokens"
+        read = self.table.padded if tokens else self.table.concatenated
+        return ProbeDataset(
+            inputs=read(chosen),
+            labels=self.labels[chosen],
+            groups=self.groups[chosen],
+            classes=self.classes,
+        )
+
     def rows_of(self, chosen: Bools) -> list[Row]:
         """The rows of some turns (N,)."""
         return [self.rows[place] for place in np.flatnonzero(chosen).tolist()]
@@ -73,8 +95,8 @@ class Turns:
         """These turns, where all worlds are held out that another run has not trained
         on.
         """
-        worlds = trained.dataset.groups[~trained.held_out]
-        return replace(self, held_out=~np.isin(self.dataset.groups, worlds))
+        worlds = trained.groups[~trained.held_out]
+        return replace(self, held_out=~np.isin(self.groups, worlds))
 
 
 @dataclass(kw_only=True)
@@ -94,12 +116,18 @@ class ProbeData:
 
     def turns(self, probe: Probe, fit: Fit, table: ActivationTable) -> Turns:
         """The turns of a table with what a probe reads in them."""
-        dataset = self._dataset(probe, table)
+        episodes = {episode for episode, _ in table.rows}
+        labels = self._labels(probe, episodes)
+        of_turns = [labels[episode].values[turn] for episode, turn in table.rows]
+        worlds = np.array([self._worlds[episode] for episode, _ in table.rows])
         return Turns(
-            dataset=dataset,
-            rows=table.rows,
+            table=table,
+            form=input_form(probe),
+            labels=np.stack(of_turns),
+            groups=worlds,
+            classes=dataset_classes(labels, episodes),
             counts=self._counting(probe, fit, table.rows),
-            held_out=np.isin(dataset.groups, self._test_worlds),
+            held_out=np.isin(worlds, self._test_worlds),
         )
 
     def table(self, source: str, fit: Fit) -> ActivationTable | None:
@@ -155,23 +183,6 @@ class ProbeData:
             self._chosen[place] = one_turn_of_each(every, self._worlds, self.seed)
         chosen = self._chosen[place]
         return np.array([row in chosen for row in rows], dtype=np.bool_)
-
-    def _dataset(self, probe: Probe, table: ActivationTable) -> ProbeDataset:
-        episodes = {episode for episode, _ in table.rows}
-        labels = self._labels(probe, episodes)
-        if input_form(probe) == "tokens":
-            inputs = table.padded()
-        else:
-            inputs = table.concatenated()
-
-        of_turns = [labels[episode].values[turn] for episode, turn in table.rows]
-        worlds = [self._worlds[episode] for episode, _ in table.rows]
-        return ProbeDataset(
-            inputs=inputs,
-            labels=np.stack(of_turns),
-            groups=np.array(worlds),
-            classes=dataset_classes(labels, episodes),
-        )
 
     def _labels(self, probe: Probe, episodes: set[str]) -> Labelled:
         known = self._labelled.setdefault(id(probe), {})

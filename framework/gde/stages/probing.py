@@ -12,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from gde.data.activations import ActivationTable
-from gde.data.arrays import Bools, Doubles, Floats
+from gde.data.arrays import Bools, Doubles, Floats, Indices
 from gde.data.json import Labels
 from gde.data.measure import Measures
 from gde.data.probe import Fit, ProbeDataset, ProbeReport
@@ -37,6 +37,8 @@ from gde.stages.prompts import inputs_of, shown_in
 from gde.store.activations import Row
 from gde.store.probes import write_readout
 
+AT_ONCE = 256
+"""Turns that are read at once where no fit needs all."""
 OF_REASONING = frozenset({"reasoning", "post"})
 """Positions of completions with reasoning."""
 
@@ -169,8 +171,8 @@ class ProbeStage:
                 own = own.apart_from(trained)
 
         if not trained.is_trained.any() or not own.is_tested.any():
-            n_train = len(set(trained.dataset.groups[~trained.held_out]))
-            n_test = len(set(own.dataset.groups[own.held_out]))
+            n_train = len(set(trained.groups[~trained.held_out]))
+            n_test = len(set(own.groups[own.held_out]))
             raise _Unread(
                 f"wanted worlds to train on and worlds to test on, got {n_train} and {n_test}"
             )
@@ -178,11 +180,11 @@ class ProbeStage:
 
     def _fit_to(self, probe: Probe, fit: Fit, source: str, draw: int) -> ProbeReport:
         trained, own = self._read(probe, fit, source)
-        whole = self._given(fit, trained, trained)
         # Without another run they are the same turns.
-        dataset = whole if own is trained else self._given(fit, own, trained)
-        train = whole.take(trained.is_trained)
-        test = dataset.take(own.is_tested)
+        whole = self._given(fit, trained, trained)
+        given = whole if own is trained else self._given(fit, own, trained)
+        train = whole(np.flatnonzero(trained.is_trained))
+        test = given(np.flatnonzero(own.is_tested))
         # Every use of chance has its own random numbers, so that none shifts another's.
         if fit.control == "shuffled":
             train = exchanged(
@@ -223,8 +225,10 @@ class ProbeStage:
         # Metrics of beliefs read all turns, also those that do not count for the probe. Of
         # random weights, only some sources may have been read in all.
         shown = own.held_out if source == MODEL else own.is_tested
-        every = dataset.take(shown)
-        decoded = readout.predict(every.inputs)
+        parts = _parts(np.flatnonzero(shown))
+        decoded = np.concatenate(
+            [readout.predict(given(part).inputs) for part in parts]
+        )
         scores = _scores(probe, decoded[own.counts[shown]], test) | learned.scores
         return ProbeReport(
             fit=fit,
@@ -233,24 +237,32 @@ class ProbeStage:
             n_test=len(test.groups),
             rows=tuple(own.rows_of(shown)),
             decoded=decoded,
-            classes=dataset.classes,
-            worlds=tuple(every.groups.tolist()),
+            classes=own.classes,
+            worlds=tuple(own.groups[shown].tolist()),
             scores=_spread(scores, own.counts[shown]),
             coded=learned.coded,
         )
 
-    def _given(self, fit: Fit, turns: Turns, trained: Turns) -> ProbeDataset:
-        """What a fit is given of some turns: activations, or what a control is told in
-        their place, which is the same whatever turns it is trained on but for prompts.
+    def _given(
+        self, fit: Fit, turns: Turns, trained: Turns
+    ) -> Callable[[Indices], ProbeDataset]:
+        """Gives what a fit reads in some of the turns: activations, or what a control is
+        told in their place, which is the same whatever turns it is trained on but for
+        prompts.
         """
-        data = turns.dataset
-        if fit.control == "no_activations":
-            return told(data, nothing(data))
+        known: Floats | None = None
         if fit.control == "conditions":
-            return told(data, one_hot(conditions_of(turns.rows)))
-        if fit.control == "prompt":
-            return told(data, self._prompts(turns, trained))
-        return data
+            known = one_hot(conditions_of(turns.rows))
+        elif fit.control == "prompt":
+            known = self._prompts(turns, trained)
+
+        def given(chosen: Indices) -> ProbeDataset:
+            data = turns.take(chosen)
+            if fit.control == "no_activations":
+                return told(data, nothing(data))
+            return data if known is None else told(data, known[chosen])
+
+        return given
 
     def _prompts(self, turns: Turns, trained: Turns) -> Floats:
         """(N, K) what the prompts of some turns show, of what those trained on share."""
@@ -328,8 +340,14 @@ def _constant(table: ActivationTable) -> bool:
     n_turns = len(table.lengths)
     if n_turns < 2 or (table.lengths != table.lengths[0]).any():
         return False
-    turns = table.values.reshape(n_turns, -1)
-    return bool((turns == turns[0]).all())
+    every = np.arange(n_turns)
+    first = table.concatenated(every[:1])
+    return all((table.concatenated(part) == first).all() for part in _parts(every))
+
+
+def _parts(turns: Indices) -> list[Indices]:
+    """Turns in parts, of which memory holds one at a time."""
+    return np.split(turns, range(AT_ONCE, len(turns), AT_ONCE))
 
 
 def _unmeasured(fit: Fit, reason: str, absent: bool = False) -> ProbeReport:

@@ -6,16 +6,18 @@ Shards are per source, layer and position. Turns may have any length.
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gde.data.activations import ActivationRecord, ActivationTable
-from gde.data.arrays import Floats
-from gde.data.grouping import grouped
+from gde.data.activations import ActivationRecord, ActivationTable, Stored
+from gde.data.arrays import Floats, Indices
 from gde.store import manifest
-from gde.store.arrays import read_arrays, write_activations
+from gde.store.arrays import as_floats, map_arrays, write_activations
 from gde.store.damage import decoding
 from gde.store.database import Statement
 from gde.store.journal import Journal
@@ -115,9 +117,8 @@ class ActivationStore:
     def table(self, source: str, layer: int, position: str) -> ActivationTable | None:
         """All activations of one place in the order of episodes, or None.
 
-        In one file and in this order, they stay in the file: they are read once, to be
-        checked, and not held. Else the table is held in memory, and filled from one
-        file after the other.
+        They stay in their files, which are read once to be checked, and then as rows
+        are used.
         """
         query = """SELECT a.* FROM activations a JOIN episodes e USING (episode)
             WHERE source = ? AND layer = ? AND position = ? ORDER BY e.condition, e.world, e.repeat, a.turn"""
@@ -125,38 +126,59 @@ class ActivationStore:
         if not index:
             return None
         lengths = np.array([row["tokens"] for row in index], dtype=np.int64)
-        begins = np.cumsum(lengths) - lengths
-        values = self._gathered(index, begins.tolist(), int(lengths.sum()))
-        values.flags.writeable = False
         rows = tuple((row["episode"], row["turn"]) for row in index)
-        return ActivationTable(values=values, lengths=lengths, rows=rows)
+        return ActivationTable(values=self._stored(index), lengths=lengths, rows=rows)
 
-    def _gathered(
-        self, index: Sequence[sqlite3.Row], begins: Sequence[int], n: int
-    ) -> Floats:
-        """The (n, width) tokens of the index's rows, each from its beginning on."""
-        parts = [*zip(begins, index, strict=True)]
-        parts_of = grouped(parts, lambda part: part[1]["file"])
-        first = index[0]["row"]
-        gaps = [row["row"] - begin for begin, row in parts]
+    def _stored(self, index: Sequence[sqlite3.Row]) -> Stored:
+        """The (S, width) tokens of the index's rows."""
+        names = [*dict.fromkeys(row["file"] for row in index)]
+        number = {name: i for i, name in enumerate(names)}
+        tokens = [row["tokens"] for row in index]
+        shards = _Shards(
+            files=[self._read(name) for name in names],
+            file=np.repeat([number[row["file"]] for row in index], tokens),
+            row=np.concatenate(
+                [np.arange(row["row"], row["row"] + row["tokens"]) for row in index]
+            ),
+        )
+        return shards.in_order() if len(names) == 1 else shards
 
-        # One file in the right order is a view of the mapped file, which takes no
-        # memory.
-        if len(parts_of) == 1 and set(gaps) == {first}:
-            stored = self._read(index[0]["file"])
-            return stored[first : first + n]
-
-        values = np.empty((n, 0), dtype=np.float32)
-        for name, own in parts_of.items():
-            stored = self._read(name)
-            if not values.size:
-                values = np.empty((n, stored.shape[-1]), dtype=np.float32)
-            for begin, row in own:
-                part = stored[row["row"] : row["row"] + row["tokens"]]
-                values[begin : begin + len(part)] = part
-        return values
-
-    def _read(self, name: str) -> Floats:
+    def _read(self, name: str) -> NDArray[Any]:
         file = self._folder / name
         manifest.check_file(self._journal, "activations", file)
-        return read_arrays(file)["values"]
+        return map_arrays(file)["values"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Shards:
+    """The (S, width) tokens of one place, in several files."""
+
+    files: Sequence[NDArray[Any]]
+    """(rows, width) arrays, mapped."""
+    file: Indices
+    """(S,) the file of each token."""
+    row: Indices
+    """(S,) its row there."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.row), self.files[0].shape[-1]
+
+    def __getitem__(self, tokens: Any) -> Floats:
+        file, row = self.file[tokens], self.row[tokens]
+        values = np.empty((len(row), self.shape[-1]), dtype=np.float32)
+        for number, stored in enumerate(self.files):
+            is_here = file == number
+            values[is_here] = as_floats(stored[row[is_here]])
+        values.flags.writeable = False
+        return values
+
+    def in_order(self) -> Stored:
+        """A view of the only file, if its numbers are float32 and in this order."""
+        (stored,) = self.files
+        first, n = self.row[0], len(self.row)
+        is_view = (
+            stored.dtype == np.float32
+            and (self.row == np.arange(first, first + n)).all()
+        )
+        return stored[first : first + n] if is_view else self

@@ -21,6 +21,8 @@ from gde.store.damage import ADVICE
 
 BF16 = "BF16"
 """Safetensors' name of bfloat16, which NumPy lacks."""
+HALF = np.dtype([("bf16", "<u2")])
+"""Stands for it, beside unsigned integers."""
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Floats]) -> None:
@@ -52,9 +54,25 @@ def write_activations(path: Path, values: Floats) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, Floats]:
-    """The arrays of a safetensors file, mapped into memory, read-only.
+    """The arrays of a safetensors file, read-only; of bfloat16, float32 copies.
 
-    They are read from the file as they are used; those of 16 bits are float32 copies.
+    Raises:
+        RunFolderError: it is not there, or no such file.
+    """
+    return {name: as_floats(array) for name, array in map_arrays(path).items()}
+
+
+def as_floats(stored: NDArray[Any]) -> NDArray[Any]:
+    """Stored bits of bfloat16 as float32; other numbers as they are."""
+    if stored.dtype != HALF:
+        return stored
+    widened = stored["bf16"].astype(np.uint32) << 16
+    widened.flags.writeable = False
+    return widened.view(np.float32)
+
+
+def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a safetensors file, read from it as they are used, read-only.
 
     Raises:
         RunFolderError: it is not there, or no such file.
@@ -83,9 +101,7 @@ def read_arrays(path: Path) -> dict[str, Floats]:
 def _typed(stored: NDArray[np.uint8], kind: str) -> NDArray[Any]:
     """Bytes as numbers of a type of safetensors."""
     if kind == BF16:
-        widened = stored.view("<u2").astype(np.uint32) << 16
-        widened.flags.writeable = False
-        return widened.view(np.float32)
+        return stored.view(HALF)
 
     # Others are BOOL, or a letter and a number of bits, e.g. F32.
     name = "?" if kind == "BOOL" else f"<{kind[0].lower()}{int(kind[1:]) // 8}"

@@ -152,6 +152,18 @@ def test_turns_of_any_length_are_padded_with_what_is_no_number() -> None:
         ragged.concatenated()
 
 
+def test_some_turns_are_given_in_the_wanted_order() -> None:
+    same, ragged = table(2, 2, 2), table(1, 3, 2)
+    assert same.concatenated(np.array([2, 0])).tolist() == [
+        [8, 9, 10, 11],
+        [0, 1, 2, 3],
+    ]
+    assert same.concatenated(np.array([], dtype=int)).shape == (0, 4)
+    # As wide as the longest of all turns.
+    some = ragged.padded(np.array([2, 0]))
+    np.testing.assert_array_equal(some, ragged.padded()[[2, 0]])
+
+
 def test_activations_that_look_like_padding_are_refused() -> None:
     broken = table(1, 2)
     broken.values[0] = np.nan

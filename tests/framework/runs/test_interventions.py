@@ -80,7 +80,7 @@ def stored(run: Path, source: str, layer: int, position: str = "pre") -> dict[Ro
     return dict(
         zip(
             table.rows,
-            np.split(table.values, np.cumsum(table.lengths)[:-1]),
+            np.split(table.values[:], np.cumsum(table.lengths)[:-1]),
             strict=True,
         )
     )

@@ -31,6 +31,7 @@ from gde.data.result import Measurement
 from gde.data.trajectory import Decision, EpisodeKey, Trajectory
 from gde.errors import GdeError, RunFailed
 from gde.parts.probe import Readout
+from gde.stages import probing
 from gde.stages.controls import EXCHANGES, averaged
 from gde.stages.fits import MODEL, UNTRAINED, untrained_sources
 from gde.stages.probe_data import ProbeData, one_turn_of_each
@@ -239,7 +240,11 @@ def test_another_seed_holds_out_other_worlds(tmp_path: Path) -> None:
     assert len(held_out) > 1
 
 
-def test_labels_and_decoded_values_stand_beside_their_own_turns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 4, 256])
+def test_labels_and_decoded_values_stand_beside_their_own_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(probing, "AT_ONCE", at_once)
     made, probe = stage(tmp_path), Noting()
     store(made)
     (report,) = fitted(made, probe, WHOLE)
@@ -251,6 +256,23 @@ def test_labels_and_decoded_values_stand_beside_their_own_turns(tmp_path: Path) 
     assert worlds == probe.tested[0].groups.tolist()
     assert (report.classes, report.reason) == (("no", "yes"), "")
     assert [one.value for one in report.measurements] == [6.0]
+
+
+def test_turns_are_decoded_a_part_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "AT_ONCE", 4)
+    sizes = []
+
+    def predict(_: Echo, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        sizes.append(len(inputs))
+        return inputs
+
+    monkeypatch.setattr(Echo, "predict", predict)
+    made = stage(tmp_path)
+    store(made)
+    fitted(made, Noting(), WHOLE)
+    assert sizes == [4, 2]
 
 
 def test_a_number_has_the_unit_that_its_probe_declares(tmp_path: Path) -> None:
@@ -291,6 +313,15 @@ def test_each_control_reads_the_activations_of_its_definition(tmp_path: Path) ->
     own = probe.trained[0].labels.tolist()
     for train in probe.trained[1:3]:
         assert train.labels.tolist() == own
+
+
+def test_each_turn_is_told_its_own_condition(tmp_path: Path) -> None:
+    keys = [(condition, world) for world in range(WORLDS) for condition in (0, 1)]
+    made, probe = stage(tmp_path, episodes(*keys)), Noting()
+    store(made)
+    fitted(made, probe, of("conditions"))
+    for data in (*probe.trained, *probe.tested):
+        assert data.inputs.argmax(axis=1).tolist() == (data.labels // 1000).tolist()
 
 
 def test_labels_are_exchanged_between_whole_worlds_five_times(tmp_path: Path) -> None:

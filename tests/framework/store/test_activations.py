@@ -72,9 +72,9 @@ def test_every_row_comes_back_in_the_order_of_the_episodes(
             assert table.rows == tuple(row for row, _ in expected)
             assert table.lengths.tolist() == [len(values) for _, values in expected]
             assert np.array_equal(
-                table.values, np.concatenate([values for _, values in expected])
+                table.values[:], np.concatenate([values for _, values in expected])
             )
-            assert not table.values.flags.writeable
+            assert not table.values[:].flags.writeable
             assert store.stored("model", layer, position) == set(table.rows)
 
 
@@ -127,9 +127,9 @@ def test_numbers_of_16_bits_take_16_bits_and_come_back_exactly(
     assert sizes[0] < 0.51 * sizes[1]
     for layer, written in enumerate((short, drawn)):
         table = store.table("model", layer, "pre")
-        assert table is not None and table.values.dtype == np.float32
-        assert np.array_equal(table.values, written)
-        assert not table.values.flags.writeable
+        assert table is not None and table.values[:].dtype == np.float32
+        assert np.array_equal(table.values[:], written)
+        assert not table.values[:].flags.writeable
 
     # Other software reads the type under its own name.
     (file, _) = sorted(store._folder.iterdir())
@@ -205,6 +205,47 @@ def test_a_sweep_of_all_layers_never_holds_more_than_one(
     assert swept < alone + LAYER_BYTES / 4
 
 
+def test_of_many_files_only_what_is_asked_for_is_held(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", 9)
+    store.write("model", layered())
+    table = store.table("model", 3, "pre")
+    assert table is not None
+    chosen = np.array([EPISODES * TURNS - 1, 0])
+    tracemalloc.start()
+    try:
+        assert (table.concatenated(chosen) == np.float32(3 + TENTH)).all()
+        assert tracemalloc.get_traced_memory()[1] < LAYER_BYTES / 2
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("shard", [1, 10, 10_000])
+@pytest.mark.parametrize("half", [True, False])
+def test_some_turns_of_any_files_are_those_of_the_whole(
+    store: ActivationStore, monkeypatch: pytest.MonkeyPatch, shard: int, half: bool
+) -> None:
+    monkeypatch.setattr(activations, "SHARD_TOKENS", shard)
+    written: Records = []
+    for row, record in records(7):
+        values = {}
+        for place, each in record.values.items():
+            short = torch.from_numpy(each).bfloat16().float().numpy()
+            values[place] = short if half else each
+        written.append((row, ActivationRecord(values=values)))
+    store.write("model", written)
+    table = store.table("model", 0, "pre")
+    assert table is not None
+    turns = np.random.default_rng(1).permutation(len(table.rows))[:9]
+    np.testing.assert_array_equal(table.padded(turns), table.padded()[turns])
+    by_row = {row: record.values[0, "pre"] for row, record in written}
+    for turn, found in zip(turns, table.padded(turns), strict=True):
+        own = by_row[table.rows[turn]]
+        np.testing.assert_array_equal(found[: len(own)], own)
+        assert np.isnan(found[len(own) :]).all()
+
+
 def test_one_file_in_order_is_read_as_it_is_used(store: ActivationStore) -> None:
     store.write("model", layered())
     table = store.table("model", 3, "pre")
@@ -247,5 +288,5 @@ def test_what_waits_for_its_file_is_bounded(
         assert (
             table is not None
             and len(table.rows) == EPISODES * TURNS
-            and (table.values == np.float32(layer + TENTH)).all()
+            and (table.values[:] == np.float32(layer + TENTH)).all()
         )

@@ -194,7 +194,7 @@ def tables(folder: Path) -> dict[tuple[str, int, str], Any]:
         for source, layer, position in map(tuple, journal.query(query)):
             table = store.table(source, layer, position)
             assert table is not None
-            found[source.partition("-")[0], layer, position] = table.values
+            found[source.partition("-")[0], layer, position] = table.values[:]
     return found
 
 

@@ -127,7 +127,8 @@ def test_activations_are_those_of_the_events(folder: Path) -> None:
         table = tables[PREFIX + event]
         assert table is not None
         by_episode = {
-            row[0]: values for row, values in zip(table.rows, table.values, strict=True)
+            row[0]: values
+            for row, values in zip(table.rows, table.values[:], strict=True)
         }
         for turn, values in zip(turns, streams[event], strict=True):
             stored = by_episode.get(str(turn.trajectory.key))
