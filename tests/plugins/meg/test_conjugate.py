@@ -5,6 +5,8 @@ import pytest
 
 from gde_plugins.meg.solvers.concave import conjugate_gradients
 
+ZERO = np.zeros(12)
+
 
 def system(rank: int) -> tuple[np.ndarray, np.ndarray]:
     """A symmetric matrix of this rank, and a right-hand side in its range."""
@@ -25,10 +27,26 @@ def test_the_system_is_solved_also_where_it_is_singular(rank: int) -> None:
         return bool(np.abs(left).max() < 1e-9)
 
     solved = conjugate_gradients(
-        lambda step: matrix @ step, lambda left: scale * left, wanted, enough, 99
+        lambda step: matrix @ step, lambda left: scale * left, wanted, enough, 99, ZERO
     )
     np.testing.assert_allclose(matrix @ solved, wanted, atol=1e-8)
     assert max(products) < 40
+
+
+def test_it_goes_on_from_an_estimate() -> None:
+    matrix, wanted = system(12)
+    near = np.linalg.solve(matrix, wanted) + 1e-6
+    lefts = []
+
+    def enough(_: np.ndarray, left: np.ndarray, products: int) -> bool:
+        lefts.append(np.abs(left).max())
+        return products == 12
+
+    solved = conjugate_gradients(
+        lambda step: matrix @ step, lambda left: left, wanted, enough, 99, near
+    )
+    assert lefts[0] < 1e-3
+    np.testing.assert_allclose(matrix @ solved, wanted, atol=1e-8)
 
 
 def test_it_is_told_what_is_left_and_ends_when_that_is_enough() -> None:
@@ -41,7 +59,7 @@ def test_it_is_told_what_is_left_and_ends_when_that_is_enough() -> None:
         return products == 3
 
     conjugate_gradients(
-        lambda step: matrix @ step, lambda left: left, wanted, enough, 99
+        lambda step: matrix @ step, lambda left: left, wanted, enough, 99, ZERO
     )
     assert told == [1, 2, 3]
 
@@ -55,12 +73,13 @@ def test_what_makes_it_easy_may_be_an_approximation_that_changes() -> None:
         wanted,
         lambda _, left, __: bool(np.linalg.norm(left) < 1e-8 * np.linalg.norm(wanted)),
         50,
+        ZERO,
     )
     np.testing.assert_allclose(matrix @ solved, wanted, atol=1e-6)
 
 
 def test_nothing_wanted_is_nothing_done() -> None:
     solved = conjugate_gradients(
-        lambda step: step, lambda left: left, np.zeros(3), lambda *_: False, 9
+        lambda step: step, lambda left: left, ZERO, lambda *_: False, 9, ZERO
     )
     assert not solved.any()

@@ -7,7 +7,7 @@ from math import inf, log
 import numpy as np
 import pytest
 from causal_parts import forgetful_mouse, joint, mdp_diagram, random_network, some
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from random_models import random_mdp, random_policy
 from scipy.special import entr
@@ -222,8 +222,23 @@ def test_nothing_is_aimed_at_that_cannot_be_influenced(seed: int) -> None:
     assert measured.decisions == 0
 
 
+@pytest.mark.parametrize("seed", [216501, *range(40)])
+def test_a_decision_that_the_utility_does_not_hang_on_has_no_goal(seed: int) -> None:
+    """What rounding leaves of its influence is none, also of a large rationality."""
+    rng = np.random.default_rng(seed)
+    network = random_network(rng, 5).posit(["V1"])
+    values = rng.normal(size=network.cardinalities["V4"])
+    for sign in (1, -1):
+        goal = utility("U", sign * values, ["V4"])
+        found = towards_utilities(network.posit(utilities=[goal]))
+        if found.decisions == 0:
+            assert found.value == pytest.approx(0, abs=1e-12)
+            assert found.beta == 0
+
+
 @settings(max_examples=15)
 @given(SEEDS, st.floats(1e-6, 1e6), st.booleans(), st.floats(-1e3, 1e3))
+@example(216501, 1.0, True, 0.0).via("the utility does not hang on the decision")
 def test_scale_and_origin_of_a_utility_mean_nothing(
     seed: int, scale: float, turned: bool, shift: float
 ) -> None:

@@ -22,7 +22,7 @@ TOLERANCE = 1e-13
 STEEP = 1e18
 """Largest rationality that is tried, in units of 1 / range of the utility."""
 ROUNDING = 1e-14
-"""Relative error of the best rationality."""
+"""Relative error of the best rationality, and of expected utilities."""
 
 
 def towards_utilities(diagram: Diagram) -> DiagramMeg:
@@ -44,8 +44,12 @@ def towards_utilities(diagram: Diagram) -> DiagramMeg:
     def missing(beta: float) -> float:
         return observed - float((problem.outcomes(policies_at(beta)) @ basis)[0])
 
-    # The accuracy is concave in the rationality, with slope `missing`.
+    # The accuracy is concave in the rationality, with slope `missing`. Where decisions
+    # do not matter, it is rounding, which a large rationality would make a value.
     at_chance = missing(0.0)
+    outcomes = problem.outcomes(problem.policy) + problem.outcomes(problem.uniform)
+    if abs(at_chance) <= ROUNDING * float(outcomes @ np.abs(basis[:, 0])):
+        at_chance = 0.0
     sign = 1.0 if at_chance >= 0 else -1.0
 
     # An optimal policy is predicted best at infinite rationality, which a search would
