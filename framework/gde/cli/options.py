@@ -30,6 +30,8 @@ WHERE = typer.Option(
     help="Where episodes run, activations are captured and metrics ask local models: serial, processes or ray."
 )
 """The option that names an executor."""
+Where = Annotated[str, WHERE]
+"""As before, if it is empty."""
 Dry = Annotated[
     bool,
     typer.Option("--dry-run", help="Estimate the number of model calls and stop."),

@@ -29,6 +29,7 @@ def command(
     ] = "",
     weights: options.Weights = "",
     settings: options.Set = None,
+    executor: options.Where = "",
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -39,6 +40,7 @@ def command(
     --weights hf:PATH_OR_ID. A probe of another run reads other sizes, prompts or
     perturbations: --from RUN. Keeps all other results.
     """
+    from gde.cli.going_on import where
     from gde.request.building import asked_for, choose
     from gde.runs.adding import probe as add_probes
     from gde.runs.training_elsewhere import probes_of
@@ -49,6 +51,7 @@ def command(
     choices, models = asked_for("probe", probe or (), settings, model or ())
     if other:
         choices = (*choices, *probes_of(other))
+    how = where(run, executor)
     with progress(quiet=quiet or as_json) as watch:
-        result = add_probes(run, choices, watch=watch, models=models)
+        result = add_probes(run, choices, watch=watch, models=models, how=how)
     show_result(result, as_json, show_all)

@@ -31,7 +31,7 @@ def command(
             help="How to go on: run.max_calls=900, run.concurrency=4, model.timeout=60.",
         ),
     ] = None,
-    executor: Annotated[str, options.WHERE] = "",
+    executor: options.Where = "",
     show_all: options.All = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,

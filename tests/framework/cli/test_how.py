@@ -143,6 +143,20 @@ def test_a_begun_run_goes_on_as_its_user_says(gde: Gde) -> None:
     assert RunFolder.open(Path("r")).last_how() == how
 
 
+def test_metrics_and_probes_are_added_where_an_executor_works(gde: Gde) -> None:
+    assert gde(*SCRIPTED, "--episodes", "2", "--out", "r").returncode == 0
+    added = gde("rescore", "r", "--metric", "length", "--executor", "processes")
+    assert added.returncode == 0, added.stderr
+    how = RunFolder.open(Path("r")).last_how()
+    assert how.executor.name == "processes"
+    for command in ("rescore", "probe"):
+        nowhere = gde(command, "r", "--executor", "nowhere")
+        assert "unknown executor 'nowhere'" in refused(nowhere)
+    assert RunFolder.open(Path("r")).last_how() == how
+    assert gde("rescore", "r").returncode == 0
+    assert RunFolder.open(Path("r")).last_how() == how
+
+
 @pytest.mark.parametrize(
     ("text", "option"),
     [
