@@ -6,10 +6,9 @@ several times, but it keeps numbers of each episode, not the episode itself.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from gde.data.evidence import Evidence
-from gde.data.grouping import collected
 from gde.data.json import Labels
 from gde.data.result import Measurement
 from gde.data.trajectory import Trajectory, Turn
@@ -17,7 +16,6 @@ from gde.numerics.stats import Estimate, cluster_share
 from gde.seeding import generator
 
 NOTHING_FINISHED = "no episode was finished"
-ValueT = TypeVar("ValueT")
 
 
 class Place(NamedTuple):
@@ -61,11 +59,6 @@ def finished(evidence: Evidence) -> Selection:
 def played(evidence: Evidence) -> Selection:
     """Finished episodes with at least one turn."""
     return finished(evidence).where(lambda one: bool(one.turns))
-
-
-def by_world(values: Iterable[tuple[Place, ValueT]]) -> dict[Place, list[ValueT]]:
-    """The values of each world, in the order of first episodes."""
-    return collected(values)
 
 
 class Need(NamedTuple):

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import collected
 from gde.data.result import Measurement
-from gde.numerics.episodes import Place, by_world, finished, over_worlds, unmeasured
+from gde.numerics.episodes import Place, finished, over_worlds, unmeasured
 from gde.numerics.stats import cluster_mean
 
 FACT = "scores"
@@ -33,5 +34,5 @@ def logged_scores(evidence: Evidence) -> Sequence[Measurement]:
 def _mean(
     evidence: Evidence, name: str, values: Sequence[tuple[Place, float]]
 ) -> Measurement:
-    means = {place: sum(each) / len(each) for place, each in by_world(values).items()}
+    means = {place: sum(each) / len(each) for place, each in collected(values).items()}
     return over_worlds(evidence, name, means, cluster_mean)

@@ -7,13 +7,13 @@ import numpy as np
 
 from gde.data.arrays import Doubles
 from gde.data.evidence import Evidence
+from gde.data.grouping import collected
 from gde.data.result import Measurement
 from gde.data.reward import RewardTrace
 from gde.data.trajectory import Trajectory
 from gde.numerics.episodes import (
     NOTHING_FINISHED,
     Place,
-    by_world,
     over_worlds,
     played,
     unmeasured,
@@ -163,7 +163,7 @@ def _tells(episodes: Sequence[Trajectory]) -> bool:
 
 def by_task(trajectories: Iterable[Trajectory]) -> dict[Place, list[Trajectory]]:
     """The episodes of each task, whose series are joined."""
-    return by_world((_task(one), one) for one in trajectories)
+    return collected((_task(one), one) for one in trajectories)
 
 
 def _task(one: Trajectory) -> Place:

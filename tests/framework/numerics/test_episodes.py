@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gde.data.evidence import Evidence
+from gde.data.grouping import collected
 from gde.data.observation import World
 from gde.data.trajectory import EpisodeKey, Trajectory, Turn
 from gde.numerics.episodes import (
@@ -13,7 +14,6 @@ from gde.numerics.episodes import (
     Count,
     Need,
     Place,
-    by_world,
     count,
     finished,
     is_optimal,
@@ -57,7 +57,7 @@ def test_failed_episodes_are_no_finished_ones_and_empty_ones_were_not_played() -
 
 def test_values_are_collected_by_world_in_the_order_of_their_first_episodes() -> None:
     first, second = Place("a", "base"), Place("b", "base")
-    found = by_world([(second, 1), (first, 2), (second, 3)])
+    found = collected([(second, 1), (first, 2), (second, 3)])
     assert list(found.items()) == [(second, [1, 3]), (first, [2])]
     assert Place.of(episode(7)) == ("w7", "base")
 
