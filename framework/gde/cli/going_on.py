@@ -5,17 +5,11 @@ from pathlib import Path
 from gde.comparisons.contest import last_way
 from gde.data.how import How
 from gde.request.building import amend_how
-from gde.request.catalogue import Catalogue
 
 
 def where(run: Path, executor: str) -> How | None:
-    """As it was done last, where an executor of this name works; None without a name.
-
-    Raises:
-        UnknownName: there is no such executor.
-    """
+    """As it was done last, where an executor of this name works; None without a name."""
     if not executor:
         return None
-    Catalogue.default().find("executor", executor)
     plan, last = last_way(run)
     return amend_how(last, plan, (), executor)

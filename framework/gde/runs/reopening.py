@@ -5,6 +5,8 @@ from pathlib import Path
 from gde.data.how import How
 from gde.data.plan import Plan
 from gde.request.catalogue import Catalogue
+from gde.request.finding import Finder
+from gde.request.kinds import EXECUTOR
 from gde.request.objects import with_objects
 from gde.request.refusing import refuse_how
 from gde.store.folder import RunFolder
@@ -31,7 +33,7 @@ def reopen(
 
     Raises:
         GdeError: the user does not trust a run that is written to, or its plan says how
-            it is run.
+            it is run, or the given executor is not here.
     """
     folder = RunFolder.open(Path(path))
     catalogue = catalogue or Catalogue.default()
@@ -39,5 +41,8 @@ def reopen(
         check_trusted(folder.path)
     known = folder.plan()
     refuse_how(known, catalogue, f"plan of {folder.path}")
+    # A stand-in for what is not here suffices to read, and does no work.
+    if how is not None:
+        Finder(catalogue).part(EXECUTOR.name, how.executor)
     own = known if plan is None else with_objects(known, plan)
     return folder, catalogue, own, how or folder.last_how()

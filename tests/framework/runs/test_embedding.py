@@ -124,6 +124,23 @@ def test_an_interrupt_stops_the_thread_beside_the_loop(tmp_path: Path) -> None:
     assert resume(run, plan=request).status == "ok"
 
 
+@pytest.mark.parametrize("wrong", ["nowhere", {"workers": 0}])
+def test_an_executor_that_is_not_here_is_refused_for_a_finished_run(
+    wrong: Any, tmp_path: Path
+) -> None:
+    """A stand-in for it, as for other parts of the run, would do no work."""
+    run = tmp_path / "run"
+    evaluate(plan(FunctionAgent(go_right)), run)
+    before = (run / "result.json").read_bytes()
+    executor = wrong
+    if isinstance(wrong, dict):
+        executor = Choice(name="processes", config=wrong)
+    for add in (rescore, resume):
+        with pytest.raises(GdeError, match=r"unknown executor|executor\.workers"):
+            add(run, plan=plan(FunctionAgent(go_right)), how=How(executor=executor))
+    assert (run / "result.json").read_bytes() == before
+
+
 @contextmanager
 def interrupting(run: Path) -> Iterator[None]:
     """SIGINT to this process once a few turns are recorded."""
