@@ -230,11 +230,11 @@ class ActivationTable:
 
     def _tokens(self, turns: Indices | None) -> Floats:
         """The tokens of some turns, one after another."""
-        tokens: Floats = self.values[:0]
-        if turns is None:
-            tokens = self.values[:]
-        elif len(turns):
+        chosen: Any = slice(None)
+        if turns is not None:
             begins = np.cumsum(self.lengths) - self.lengths
             places = [np.arange(begins[i], begins[i] + self.lengths[i]) for i in turns]
-            tokens = self.values[np.concatenate(places)]
+            # Of no turns as well.
+            chosen = np.concatenate([begins[:0], *places])
+        tokens: Floats = self.values[chosen]
         return tokens
