@@ -88,7 +88,7 @@ def test_bounds(
 
 @pytest.mark.parametrize("seed", [2364, 2457, 2473, 2480])
 def test_steps_near_the_maximum_are_solved_for_what_rounding_leaves(seed: int) -> None:
-    """Solved once, none of these nearly deterministic policies gets bounds this close."""
+    """Uncorrected, none of these nearly deterministic policies gets bounds this close."""
     mdp = random_mdp(seed, "episodic")
     policy = random_policy(seed, mdp, concentration=0.1)
     assert unknown_utility(mdp, policy, "states", 4).converged
@@ -147,6 +147,20 @@ def test_no_goal_without_influence_on_the_utility(
         assert meg.value <= meg.bounds[1] <= 1e-5
         assert meg.decisions == 0
         assert meg.share is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "horizon", "seed"),
+    [("endless", 4, 238), ("discounted", None, 3002), ("episodic", 4, 377)],
+)
+def test_a_step_is_not_corrected_by_rounding(
+    kind: Kind, horizon: int | None, seed: int
+) -> None:
+    """In worlds where all actions do the same, every direction is flat."""
+    mdp = random_mdp(seed, kind)
+    idle = replace(mdp, transition=mdp.transition[:1] * 3)
+    meg = unknown_utility(idle, random_policy(seed, mdp), "states", horizon)
+    assert meg.bounds == pytest.approx((0, 0), abs=1e-5)
 
 
 @few

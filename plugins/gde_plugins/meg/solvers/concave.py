@@ -54,10 +54,12 @@ MOST = 1000
 """Products with the curvature in a step at most."""
 PATIENCE = 30
 """Products in a step at most for utilities of states, far from the maximum."""
-SOLVES = 3
-"""Times that a step near the maximum is solved for, each time for what is left of the
+CORRECTIONS = 2
+"""Times that a step near the maximum is corrected by what it truly leaves of the
 difference in moments: of nearly deterministic policies rounding leaves much.
 """
+LONGEST = 3.0
+"""Steps that a correction may be long."""
 SPARE = 0.1
 """Share of the tolerance that may be spent on negative but negligible entries of a
 flow.
@@ -232,18 +234,26 @@ class Problem:
             return self._family.moments(change)
 
         precondition = self._precondition(here.fit)
-        step = np.zeros_like(here.missing)
-        for _ in range(SOLVES):
-            step = conjugate_gradients(
+
+        def solve(start: Doubles) -> Doubles:
+            return conjugate_gradients(
                 product=curvature,
                 precondition=precondition,
                 wanted=here.missing,
                 enough=enough,
                 most=min(2 * len(here.missing), MOST),
-                start=step,
+                start=start,
             )
+
+        step = solve(np.zeros_like(here.missing))
+        for _ in range(CORRECTIONS):
             if self.is_far(here, step):
                 break
+            corrected = solve(step)
+            # In a flat direction, what is left is rounding, and its step is long.
+            if np.abs(corrected - step).max() > LONGEST * np.abs(step).max():
+                break
+            step = corrected
 
         # Take the bounded step only if it keeps a third of what the whole one promises.
         careful: Doubles = np.clip(step, -BOLD, BOLD)
@@ -354,6 +364,9 @@ def conjugate_gradients(
     left = wanted.copy()
     if start.any():
         left -= product(start)
+        # Less is rounding, of which a flat direction would make a long step.
+        if enough(step, left, 0):
+            return step
     eased = precondition(left)
     direction = eased
     promise = float(left @ eased)
